@@ -16,4 +16,4 @@
 #include <variant>
 #include <vector>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"

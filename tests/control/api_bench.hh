@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "control/config/config.hh"
-#include "control/server/api.hh"
-#include "control/server/rpc.hh"
-#include "control/switch/standalone_switch.hh"
+#include "control/config/schema/config.hh"
+#include "control/serve/server/api.hh"
+#include "control/serve/server/rpc.hh"
+#include "control/switch/running/standalone_switch.hh"
 #include "dataplane/base/eal.hh"
 
 namespace sluice {

@@ -8,9 +8,9 @@
 #include <array>
 #include <cstdio>
 
-#include "control/config/config_paths.hh"
-#include "control/config/schema.hh"
-#include "control/lint/judge.hh"
+#include "control/config/lint/judge.hh"
+#include "control/config/schema/config_paths.hh"
+#include "control/config/schema/schema.hh"
 #include "lib/values/rng.hh"
 #include "tests/control/api_bench.hh"
 #include "tests/tries.hh"

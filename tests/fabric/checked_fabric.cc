@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/run/commands.hh"
 #include "lib/values/rng.hh"
-#include "tools/fabric/report/fabric_report.hh"
-#include "tools/fabric/run/commands.hh"
 
 #include "CppUTest/TestHarness.h"
 

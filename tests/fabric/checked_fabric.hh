@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "control/fabric/run/fabric.hh"
 #include "dataplane/path/port_context.hh"
 #include "tests/sim/invariants.hh"
-#include "tools/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
 

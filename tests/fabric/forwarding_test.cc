@@ -8,15 +8,15 @@
 #include <set>
 #include <string>
 
-#include "control/compile/qos.hh"
-#include "control/config/values.hh"
+#include "control/config/compile/qos.hh"
+#include "control/config/schema/values.hh"
+#include "control/fabric/plan/deadlock.hh"
+#include "control/fabric/plan/fabric_lint.hh"
+#include "control/fabric/plan/forwarding.hh"
 #include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
 #include "tests/fabric/slow_search.hh"
 #include "tests/tries.hh"
-#include "tools/fabric/plan/deadlock.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/plan/forwarding.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,12 +1,12 @@
 // Pauses over hops: their causes, their victims, and circles of them.
 #include <fmt/format.h>
 
+#include "control/fabric/plan/deadlock.hh"
+#include "control/fabric/plan/fabric_lint.hh"
+#include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/pause_report.hh"
+#include "control/fabric/run/pause_chains.hh"
 #include "tests/fabric/checked_fabric.hh"
-#include "tools/fabric/plan/deadlock.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/report/fabric_report.hh"
-#include "tools/fabric/report/pause_report.hh"
-#include "tools/fabric/run/pause_chains.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "control/fabric/plan/fabric_lint.hh"
 #include "lib/pfc/headroom.hh"
 #include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
 #include "tests/tries.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
 
 #include "CppUTest/TestHarness.h"
 

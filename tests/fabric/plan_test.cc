@@ -5,10 +5,10 @@
 #include <deque>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
+#include "control/fabric/plan/fabric_lint.hh"
+#include "control/fabric/plan/fabric_plan.hh"
 #include "lib/values/rng.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/plan/fabric_plan.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "control/compile/compile.hh"
+#include "control/config/compile/compile.hh"
 #include "lib/route/port_load.hh"
 #include "lib/route/remote_quality.hh"
 #include "tests/fabric/checked_fabric.hh"

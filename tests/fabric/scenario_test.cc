@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/fabric/plan/fabric_config.hh"
-#include "tools/fabric/plan/value_range.hh"
-#include "tools/fabric/scenario/asserts.hh"
-#include "tools/fabric/scenario/compare.hh"
-#include "tools/fabric/scenario/compare_reports.hh"
-#include "tools/fabric/scenario/expression.hh"
-#include "tools/fabric/scenario/find.hh"
-#include "tools/fabric/scenario/junit.hh"
-#include "tools/fabric/scenario/points.hh"
+#include "control/fabric/plan/fabric_config.hh"
+#include "control/fabric/plan/value_range.hh"
+#include "control/fabric/scenario/asserts.hh"
+#include "control/fabric/scenario/compare.hh"
+#include "control/fabric/scenario/compare_reports.hh"
+#include "control/fabric/scenario/expression.hh"
+#include "control/fabric/scenario/find.hh"
+#include "control/fabric/scenario/junit.hh"
+#include "control/fabric/scenario/points.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "control/compile/qos.hh"
-#include "tools/fabric/plan/deadlock.hh"
-#include "tools/fabric/plan/forwarding.hh"
+#include "control/config/compile/qos.hh"
+#include "control/fabric/plan/deadlock.hh"
+#include "control/fabric/plan/forwarding.hh"
 
 namespace sluice::fabric {
 

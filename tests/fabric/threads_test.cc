@@ -10,11 +10,11 @@
 #include <optional>
 #include <string>
 
+#include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/run/thread_plan.hh"
+#include "control/fabric/scenario/run_once.hh"
 #include "tests/fabric/random_fabric.hh"
 #include "tests/tries.hh"
-#include "tools/fabric/report/fabric_report.hh"
-#include "tools/fabric/run/thread_plan.hh"
-#include "tools/fabric/scenario/run_once.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -2,9 +2,9 @@
 // is written down so that it loads back equal.
 #include <string>
 
-#include "control/config/config.hh"
-#include "control/config/schema.hh"
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/schema.hh"
 #include "tests/fuzz/require.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,13 +3,13 @@
 // search have points.
 #include <string>
 
+#include "control/fabric/plan/fabric_lint.hh"
+#include "control/fabric/plan/value_range.hh"
+#include "control/fabric/report/drawing.hh"
+#include "control/fabric/run/commands.hh"
+#include "control/fabric/scenario/asserts.hh"
+#include "control/fabric/scenario/points.hh"
 #include "tests/fuzz/require.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/plan/value_range.hh"
-#include "tools/fabric/report/drawing.hh"
-#include "tools/fabric/run/commands.hh"
-#include "tools/fabric/scenario/asserts.hh"
-#include "tools/fabric/scenario/points.hh"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "control/config/config.hh"
-#include "control/config/schema.hh"
-#include "control/text/json_text.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/text/json_text.hh"
 #include "tests/fuzz/require.hh"
 #include "tools/import/import.hh"
 #include "tools/import/to_sonic.hh"

@@ -2,14 +2,14 @@
 // or what verbs make of it can be made.
 #include <string>
 
-#include "control/page/report_page.hh"
+#include "control/fabric/report/pause_report.hh"
+#include "control/fabric/report/report_shape.hh"
+#include "control/fabric/scenario/compare.hh"
+#include "control/fabric/scenario/rows.hh"
+#include "control/fabric/scenario/sweep_folder.hh"
+#include "control/report/page/report_page.hh"
 #include "tests/fuzz/require.hh"
 #include "tools/fabric/page/page.hh"
-#include "tools/fabric/report/pause_report.hh"
-#include "tools/fabric/report/report_shape.hh"
-#include "tools/fabric/scenario/compare.hh"
-#include "tools/fabric/scenario/rows.hh"
-#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace {
 

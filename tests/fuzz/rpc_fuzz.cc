@@ -3,7 +3,7 @@
 // Every input meets the same switch.
 #include <string>
 
-#include "control/config/schema.hh"
+#include "control/config/schema/schema.hh"
 #include "tests/control/api_bench.hh"
 #include "tests/fuzz/require.hh"
 

@@ -16,7 +16,7 @@ import browser
 import loopback
 from loopback import Programs, run
 
-VENDOR = loopback.ROOT / "control" / "page" / "vendor"
+VENDOR = loopback.ROOT / "control" / "report" / "page" / "vendor"
 HOSTILE = "</script><img src=x onerror=alert(1)><!--&amp;\\u2028{{data}}"
 
 RUN = f"""
@@ -311,7 +311,7 @@ class Files(Pages):
 class Bundle(loopback.Case):
     def test_it_is_what_its_sources_were_built_to(self):
         done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=VENDOR, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + "do: npm ci && npm run build in control/page/vendor")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + "do: npm ci && npm run build in control/report/page/vendor")
         lock = json.loads((VENDOR / "package-lock.json").read_text())["packages"]
         wanted = json.loads((VENDOR / "package.json").read_text())
         for name, version in {**wanted["dependencies"], **wanted["devDependencies"]}.items():

@@ -19,8 +19,8 @@ LAB = "root, namespaces and seconds of real time"
 
 DECLARED = {
     ("README.md", "tools/package && apt install ./out/package/sluice_*.deb"): Declared("root, minutes; tests/packaging/package_test.py does it with --long"),
-    ("control/kernel/manual.md", "build/sluiced --config conf/kernel.toml --socket out/sluice.sock &"): Declared(NAMESPACES.format("kernel_test.py")),
-    ("control/kernel/manual.md", "ip address add 10.0.1.1/24 dev h1"): Declared(NAMESPACES.format("tap_test.py")),
+    ("control/switch/kernel/manual.md", "build/sluiced --config conf/kernel.toml --socket out/sluice.sock &"): Declared(NAMESPACES.format("kernel_test.py")),
+    ("control/switch/kernel/manual.md", "ip address add 10.0.1.1/24 dev h1"): Declared(NAMESPACES.format("tap_test.py")),
     ("dataplane/README.md", "sluicectl worker meter on; sleep 4; sluicectl worker show"):
         Declared("cycles of a quiet machine under tools/bench's load; tests/control/workers_test.py has the command"),
     ("dataplane/ports/README.md", "ip -force link set dev p0 xdp obj other.o sec xdp; sleep 10; ip link set dev p0 xdp off"):
@@ -29,7 +29,7 @@ DECLARED = {
     ("dataplane/ports/README.md", "modprobe vfio-pci; dpdk-devbind.py --status-dev net"): Declared("real cards: drivers of the kernel, hugepages"),
     ("dataplane/ports/README.md", "build/sluiced --config nic.toml"): Declared("real cards; tests/unit/nic has the sentences"),
     ("dataplane/ports/README.md", "sluicectl port show h0"): Declared("a flood under the real clock, no two alike; tests/unit/nic has queues"),
-    ("tools/fabric/README.md", "cd control/page/vendor && npm install && npm run build"):
+    ("tools/fabric/README.md", "cd control/report/page/vendor && npm install && npm run build"):
         Declared("the network: npm's registry; tests/loopback/page_test.py does it with --long"),
     ("tools/sluicectl/README.md", "sluicectl top"): Declared("a screen, until a key; tests/control/top_test.py has a terminal for it"),
     ("tools/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "control/switch/running_switch.hh"
-#include "control/switch/surroundings.hh"
-#include "control/switch/virtual_loop.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
+#include "control/switch/running/virtual_loop.hh"
 #include "dataplane/run/switch.hh"
 #include "tests/sim/invariants.hh"
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "control/decisions/decision_log.hh"
+#include "control/config/decisions/decision_log.hh"
 #include "dataplane/path/event_ring.hh"
 #include "tests/sim/sim_switch.hh"
 

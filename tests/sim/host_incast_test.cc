@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "control/compile/compile.hh"
+#include "control/config/compile/compile.hh"
 #include "tests/sim/host_incast.hh"
 #include "tests/tries.hh"
 

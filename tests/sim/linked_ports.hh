@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "control/compile/compile.hh"
+#include "control/config/compile/compile.hh"
 #include "dataplane/peers/link_port.hh"
 #include "tests/sim/sim_switch.hh"
 

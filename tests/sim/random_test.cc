@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "control/compile/qos.hh"
+#include "control/config/compile/qos.hh"
 #include "lib/values/rng.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"

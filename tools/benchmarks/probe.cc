@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
 #include "dataplane/base/eal.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/peers/capture_file.hh"

@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "control/config/values.hh"
-#include "control/text/controls.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/controls.hh"
 
 namespace sluice::import {
 namespace {

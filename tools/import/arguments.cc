@@ -6,9 +6,9 @@
 #include <array>
 #include <optional>
 
-#include "control/config/values.hh"
-#include "control/text/say.hh"
-#include "control/text/wrapped.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/say.hh"
+#include "control/config/text/wrapped.hh"
 #include "lib/pfc/headroom.hh"
 
 namespace sluice::import {

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/formats.hh"
 #include "tools/import/split.hh"
 

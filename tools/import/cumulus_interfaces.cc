@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/cumulus.hh"
 
 namespace sluice::import {

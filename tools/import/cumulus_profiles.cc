@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/cumulus.hh"
 
 namespace sluice::import {

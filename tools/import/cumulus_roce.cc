@@ -3,7 +3,7 @@
 // queue 0; half of the buffer lossless; ECN, without RED, of queues 0 and 3 from 150 000 to 1 500 000 bytes.
 #include <fmt/format.h>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/cumulus.hh"
 
 namespace sluice::import {

@@ -6,8 +6,8 @@
 #include <ranges>
 #include <utility>
 
-#include "control/config/values.hh"
-#include "control/text/controls.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/controls.hh"
 #include "tools/import/split.hh"
 
 namespace sluice::import {

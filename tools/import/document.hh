@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "control/config/source_place.hh"
+#include "control/config/schema/source_place.hh"
 
 namespace sluice::import {
 

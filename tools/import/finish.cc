@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "control/compile/qos.hh"
-#include "control/compile/qos_pools.hh"
-#include "control/config/hosts.hh"
-#include "control/config/values.hh"
+#include "control/config/compile/qos.hh"
+#include "control/config/compile/qos_pools.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/importing.hh"
 
 namespace sluice::import {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "control/config/schema.hh"
-#include "control/text/controls.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/text/controls.hh"
 #include "tools/import/commands_reader.hh"
 #include "tools/import/cumulus.hh"
 #include "tools/import/sonic.hh"

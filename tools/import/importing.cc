@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "control/config/schema_types.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/schema_types.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/split.hh"
 
 namespace sluice::import {

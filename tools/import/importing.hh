@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "tools/import/account.hh"
 #include "tools/import/formats.hh"
 

@@ -5,13 +5,13 @@
 #include <optional>
 #include <sstream>
 
-#include "control/config/config.hh"
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
-#include "control/lint/machine.hh"
-#include "control/server/program.hh"
-#include "control/text/json_text.hh"
-#include "control/text/say.hh"
+#include "control/config/lint/machine.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/say.hh"
+#include "control/serve/server/program.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 #include "tools/import/arguments.hh"

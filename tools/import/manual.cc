@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "control/text/man_page.hh"
+#include "control/config/text/man_page.hh"
 #include "tools/import/account.hh"
 #include "tools/import/arguments.hh"
 

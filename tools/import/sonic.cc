@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/split.hh"
 
 namespace sluice::import {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/sonic.hh"
 
 namespace sluice::import {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/sonic.hh"
 #include "tools/import/split.hh"
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <set>
 
-#include "control/compile/wred_profiles.hh"
-#include "control/config/values.hh"
+#include "control/config/compile/wred_profiles.hh"
+#include "control/config/schema/values.hh"
 #include "tools/import/sonic.hh"
 
 namespace sluice::import {

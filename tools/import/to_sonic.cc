@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control/compile/qos.hh"
+#include "control/config/compile/qos.hh"
 #include "lib/values/class_mask.hh"
 #include "tools/import/importing.hh"
 

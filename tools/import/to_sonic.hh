@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 
 namespace sluice::import {
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "control/compile/qos.hh"
-#include "control/compile/qos_pools.hh"
-#include "control/config/values.hh"
-#include "control/lint/judge.hh"
+#include "control/config/compile/qos.hh"
+#include "control/config/compile/qos_pools.hh"
+#include "control/config/lint/judge.hh"
+#include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice::import {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "control/config/config.hh"
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
+#include "control/config/schema/config.hh"
 
 namespace sluice::import {
 

@@ -10,7 +10,7 @@ import sys
 from vendored_licenses import licenses
 
 # The files in the bundle's comment, and the names of their licenses for Debian; nothing: no license of its own. A new one is to be named here.
-BUNDLE = "control/page/vendor/charts.min.js"
+BUNDLE = "control/report/page/vendor/charts.min.js"
 NAMES = {"echarts/LICENSE": "Apache-2.0", "echarts/NOTICE": None, "echarts/licenses/LICENSE-d3": "BSD-3-clause-d3",
          "zrender/LICENSE": "BSD-3-clause-zrender", "tslib/LICENSE.txt": "0BSD"}
 # Debian has the text; it says so where a package would repeat it.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints the licenses of what a bundle of JavaScript is made of: its first comment, as control/page/vendor/build.js writes it.
+"""Prints the licenses of what a bundle of JavaScript is made of: its first comment, as control/report/page/vendor/build.js writes it.
 
 vendored_licenses.py BUNDLE
 """

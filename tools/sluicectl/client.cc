@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <set>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/interrupt.hh"
 

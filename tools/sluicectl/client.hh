@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/text/json_text.hh"
+#include "control/config/text/json_text.hh"
 
 namespace sluice::ctl {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/table.hh"

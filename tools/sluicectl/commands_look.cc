@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdio>
 
-#include "control/config/values.hh"
-#include "control/config/words.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
+#include "control/config/text/say.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

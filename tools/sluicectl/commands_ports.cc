@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "control/config/values.hh"
-#include "control/report/losses.hh"
+#include "control/config/schema/values.hh"
+#include "control/report/figures/losses.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/places.hh"
 #include "tools/sluicectl/table.hh"

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/places.hh"
 #include "tools/sluicectl/table.hh"

@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
-#include "control/config/values.hh"
-#include "control/report/losses.hh"
+#include "control/config/schema/values.hh"
+#include "control/report/figures/losses.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

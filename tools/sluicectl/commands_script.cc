@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 
-#include "control/config/values.hh"
-#include "control/report/condition.hh"
+#include "control/config/schema/values.hh"
+#include "control/report/figures/condition.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/config_text.hh"
 #include "tools/sluicectl/set_words.hh"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "control/report/report_path.hh"
-#include "control/text/quantity_text.hh"
+#include "control/config/text/quantity_text.hh"
+#include "control/report/figures/report_path.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "control/config/values.hh"
-#include "control/text/man_page.hh"
-#include "control/text/wrapped.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/man_page.hh"
+#include "control/config/text/wrapped.hh"
 #include "tools/sluicectl/complete_keys.hh"
 
 namespace sluice::ctl {

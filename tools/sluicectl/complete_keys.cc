@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/set_words.hh"
 #include "tools/sluicectl/table.hh"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
 
 namespace sluice::ctl {

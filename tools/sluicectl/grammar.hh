@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/config/words.hh"
+#include "control/config/schema/words.hh"
 
 namespace sluice::ctl {
 

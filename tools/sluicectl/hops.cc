@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/next_hop_words.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/next_hop_words.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/grammar.hh"
 

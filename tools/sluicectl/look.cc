@@ -5,9 +5,9 @@
 #include <chrono>
 #include <utility>
 
-#include "control/config/values.hh"
-#include "control/report/report_path.hh"
-#include "control/report/since.hh"
+#include "control/config/schema/values.hh"
+#include "control/report/figures/report_path.hh"
+#include "control/report/figures/since.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"
 

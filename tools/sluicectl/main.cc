@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <span>
 
-#include "control/config/values.hh"
-#include "control/server/program.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/say.hh"
+#include "control/serve/server/program.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/interrupt.hh"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "control/config/words.hh"
+#include "control/config/schema/words.hh"
 
 namespace sluice::ctl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {

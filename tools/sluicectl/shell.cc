@@ -11,7 +11,7 @@
 #include <iostream>
 #include <optional>
 
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
 #include "tools/sluicectl/complete.hh"
 #include "tools/sluicectl/history.hh"
 #include "tools/sluicectl/interrupt.hh"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "control/report/figures.hh"
-#include "control/report/report_path.hh"
-#include "control/text/quantity_text.hh"
+#include "control/config/text/quantity_text.hh"
+#include "control/report/figures/figures.hh"
+#include "control/report/figures/report_path.hh"
 
 namespace sluice::ctl {
 namespace {

@@ -37,7 +37,8 @@ double sum_of(const Json& value);
 // A number of packets, or with `seconds` their rate.
 std::string packets_text(std::uint64_t packets, double seconds);
 
-// The figures of a part of the report, each written as the catalogue (control/report/figures.def) has it.
+// The figures of a part of the report, each written as the catalogue (control/report/figures/figures.def) has
+// it.
 class Figures {
   public:
     // `path`: the part's in the catalogue, such as "ports.{port}.queues.{queue}"; `part` outlives this.

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <optional>
 
-#include "control/config/values.hh"
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/top_rates.hh"

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "control/text/quantity_text.hh"
+#include "control/config/text/quantity_text.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "control/config/values.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/say.hh"
 #include "tools/sluicectl/comparison.hh"
 #include "tools/sluicectl/config_text.hh"
 #include "tools/sluicectl/look.hh"

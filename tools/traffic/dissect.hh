@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "lib/frame/headers.hh"
 
 namespace sluice::traffic {

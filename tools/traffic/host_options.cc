@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "control/config/config.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/values.hh"
 #include "tools/traffic/failure.hh"
 
 namespace sluice::traffic {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
 
 namespace sluice::traffic {
 namespace {

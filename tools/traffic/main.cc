@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "control/server/program.hh"
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
+#include "control/serve/server/program.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/generate.hh"

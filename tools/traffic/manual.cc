@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "control/text/man_page.hh"
+#include "control/config/text/man_page.hh"
 #include "tools/traffic/malformation.hh"
 #include "tools/traffic/recipe.hh"
 

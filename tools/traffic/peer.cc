@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "control/server/program.hh"
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
+#include "control/serve/server/program.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
 #include "tools/traffic/host_peer.hh"

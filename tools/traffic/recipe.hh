@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "lib/frame/headers.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/values/units.hh"

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "lib/frame/headers.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"

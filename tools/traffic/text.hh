@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "lib/frame/headers.hh"
 #include "lib/values/units.hh"
 

@@ -1,4 +1,4 @@
-#include "control/server/accepting.hh"
+#include "control/serve/server/accepting.hh"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
-#include "control/server/budget.hh"
+#include "control/serve/server/budget.hh"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <functional>
 #include <vector>
 
-#include "control/server/rendering.hh"
+#include "control/serve/server/rendering.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,10 +1,10 @@
 // Profiles of real switches: the files of conf/profiles, and how a configuration is read over one.
-#include "control/config/buffer_profile.hh"
+#include "control/config/schema/buffer_profile.hh"
 
 #include <set>
 
 #include "config_text.hh"
-#include "control/config/buffer_profile_files.hh"
+#include "control/config/schema/buffer_profile_files.hh"
 
 namespace sluice::buffer_profile_test {
 namespace {

@@ -1,10 +1,10 @@
-#include "control/report/condition.hh"
+#include "control/report/figures/condition.hh"
 
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "control/report/report_path.hh"
+#include "control/report/figures/report_path.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,5 +1,5 @@
 // A configuration file that is changed keeps all other text: words, comments, order.
-#include "control/config/config_edit.hh"
+#include "control/config/schema/config_edit.hh"
 
 #include <array>
 #include <sstream>
@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/config_paths.hh"
-#include "control/config/schema.hh"
-#include "control/config/toml_statements.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/config_paths.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/toml_statements.hh"
+#include "control/config/schema/values.hh"
 #include "lib/values/rng.hh"
 #include "tests/tries.hh"
 

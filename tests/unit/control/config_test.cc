@@ -1,11 +1,11 @@
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 
 #include <string>
 #include <vector>
 
-#include "control/config/config_paths.hh"
-#include "control/config/schema_rows.hh"
-#include "control/config/toml_text.hh"
+#include "control/config/schema/config_paths.hh"
+#include "control/config/schema/schema_rows.hh"
+#include "control/config/schema/toml_text.hh"
 #include "tests/unit/control/config_text.hh"
 
 #include "CppUTest/TestHarness.h"

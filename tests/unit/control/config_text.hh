@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/config.hh"
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

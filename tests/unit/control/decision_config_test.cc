@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "control/config/config.hh"
-#include "control/config/decision_filter.hh"
-#include "control/config/schema.hh"
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/decision_filter.hh"
+#include "control/config/schema/schema.hh"
 
 #include "CppUTest/TestHarness.h"
 

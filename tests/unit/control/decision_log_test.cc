@@ -1,4 +1,4 @@
-#include "control/decisions/decision_log.hh"
+#include "control/config/decisions/decision_log.hh"
 
 #include <string>
 #include <vector>

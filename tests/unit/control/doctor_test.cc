@@ -1,4 +1,4 @@
-#include "control/doctor/doctor.hh"
+#include "control/switch/doctor/doctor.hh"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "control/compile/compile.hh"
+#include "control/config/compile/compile.hh"
 #include "dataplane/base/eal.hh"
 #include "dataplane/base/locked_file.hh"
 

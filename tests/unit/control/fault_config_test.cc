@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "control/config/config.hh"
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

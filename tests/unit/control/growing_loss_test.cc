@@ -1,4 +1,4 @@
-#include "control/switch/growing_loss.hh"
+#include "control/switch/running/growing_loss.hh"
 
 #include <vector>
 

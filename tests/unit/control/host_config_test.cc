@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "control/config/config_edit.hh"
-#include "control/config/config_paths.hh"
-#include "control/config/hosts.hh"
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
+#include "control/config/schema/config_edit.hh"
+#include "control/config/schema/config_paths.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/values.hh"
-#include "control/kernel/kernel_tables.hh"
+#include "control/config/schema/values.hh"
+#include "control/switch/kernel/kernel_tables.hh"
 
 namespace sluice::kernel_messages {
 

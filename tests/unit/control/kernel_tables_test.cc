@@ -1,4 +1,4 @@
-#include "control/kernel/kernel_tables.hh"
+#include "control/switch/kernel/kernel_tables.hh"
 
 #include <string>
 #include <utility>

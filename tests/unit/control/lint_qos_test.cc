@@ -1,4 +1,4 @@
-#include "control/lint/lint_qos.hh"
+#include "control/config/lint/lint_qos.hh"
 
 #include <fmt/format.h>
 

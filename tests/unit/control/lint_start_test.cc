@@ -1,4 +1,4 @@
-#include "control/lint/lint_start.hh"
+#include "control/config/lint/lint_start.hh"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "control/lint/machine.hh"
-#include "control/lint/memory.hh"
+#include "control/config/lint/machine.hh"
+#include "control/config/lint/memory.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,12 +1,12 @@
-#include "control/lint/lint.hh"
+#include "control/config/lint/lint.hh"
 
 #include <fmt/format.h>
 
 #include <string>
 #include <vector>
 
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

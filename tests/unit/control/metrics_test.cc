@@ -1,6 +1,6 @@
 // The catalogue of figures and the metrics that come of it. tests/loopback/figures_test.py compares it with
 // reports.
-#include "control/server/metrics.hh"
+#include "control/serve/server/metrics.hh"
 
 #include <regex>
 #include <set>
@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "CppUTest/TestHarness.h"
-#include "control/report/figures.hh"
-#include "control/report/report_nic.hh"
+#include "control/report/figures/figures.hh"
+#include "control/report/figures/report_nic.hh"
 
 namespace sluice::metrics_test {
 namespace {

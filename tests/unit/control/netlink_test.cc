@@ -1,5 +1,5 @@
 // parse_netlink over datagrams as the kernel writes them, and as no kernel should.
-#include "control/kernel/netlink.hh"
+#include "control/switch/kernel/netlink.hh"
 
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>

@@ -1,4 +1,4 @@
-#include "control/daemon/options.hh"
+#include "control/serve/daemon/options.hh"
 
 #include <getopt.h>
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "control/compile/profile_table.hh"
-#include "control/compile/qos.hh"
-#include "control/lint/lint_qos.hh"
+#include "control/config/compile/profile_table.hh"
+#include "control/config/compile/qos.hh"
+#include "control/config/lint/lint_qos.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/values.hh"
-#include "control/routes/routes.hh"
+#include "control/config/routes/routes.hh"
+#include "control/config/schema/values.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,4 +1,4 @@
-#include "control/routes/routes.hh"
+#include "control/config/routes/routes.hh"
 
 #include <algorithm>
 #include <cstdint>

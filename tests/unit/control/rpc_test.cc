@@ -1,4 +1,4 @@
-#include "control/server/rpc.hh"
+#include "control/serve/server/rpc.hh"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "control/report/shaped_json.hh"
+#include "control/report/figures/shaped_json.hh"
 
 #include <array>
 #include <string>
 
-#include "control/text/json_text.hh"
+#include "control/config/text/json_text.hh"
 
 #include "CppUTest/TestHarness.h"
 

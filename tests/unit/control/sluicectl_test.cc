@@ -1,7 +1,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "control/config/config.hh"
+#include "control/config/schema/config.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/hops.hh"
 #include "tools/sluicectl/set_words.hh"

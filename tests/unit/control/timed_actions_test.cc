@@ -1,4 +1,4 @@
-#include "control/switch/timed_actions.hh"
+#include "control/switch/running/timed_actions.hh"
 
 #include <string>
 

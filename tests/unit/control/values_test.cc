@@ -1,5 +1,5 @@
-#include "control/config/values.hh"
-#include "control/text/controls.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/controls.hh"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "control/decisions/recorded_why.hh"
-#include "control/report/recorded_report.hh"
-#include "control/switch/deaf_peers.hh"
+#include "control/config/decisions/recorded_why.hh"
+#include "control/report/figures/recorded_report.hh"
+#include "control/switch/running/deaf_peers.hh"
 #include "lib/buffer/priority_group.hh"
 
 #include "tests/unit/nic/one_worker.hh"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "control/lint/lint_nic.hh"
-#include "control/server/api.hh"
+#include "control/config/lint/lint_nic.hh"
+#include "control/serve/server/api.hh"
 #include "lib/values/endian.hh"
 
 #include "tests/unit/nic/one_worker.hh"

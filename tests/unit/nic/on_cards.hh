@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "control/lint/judge.hh"
-#include "control/report/report.hh"
-#include "control/switch/standalone_switch.hh"
+#include "control/config/lint/judge.hh"
+#include "control/report/figures/report.hh"
+#include "control/switch/running/standalone_switch.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/path/worker_context.hh"
 #include "dataplane/ports/ethdev_port.hh"

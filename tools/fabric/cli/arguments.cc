@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "control/config/values.hh"
-#include "tools/fabric/scenario/expression.hh"
+#include "control/config/schema/values.hh"
+#include "control/fabric/scenario/expression.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "control/config/values.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/plan/value_range.hh"
+#include "control/fabric/scenario/run_once.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/plan/value_range.hh"
-#include "tools/fabric/scenario/run_once.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -7,15 +7,15 @@
 #include <system_error>
 #include <utility>
 
-#include "control/config/config.hh"
-#include "control/page/report_shape.hh"
-#include "control/report/shaped_json.hh"
-#include "control/text/json_text.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/scenario/compare.hh"
+#include "control/fabric/scenario/compare_reports.hh"
+#include "control/fabric/scenario/sweep_folder.hh"
+#include "control/report/figures/shaped_json.hh"
+#include "control/report/page/report_shape.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/scenario/compare.hh"
-#include "tools/fabric/scenario/compare_reports.hh"
-#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 namespace {

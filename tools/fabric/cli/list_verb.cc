@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
 #include "tools/fabric/cli/verbs.hh"
 
 namespace sluice::fabric {

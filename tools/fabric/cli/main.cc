@@ -1,15 +1,15 @@
 // sluice-fabric: runs a fabric of switches and hosts, or says what is wrong with it, or draws it.
 #include <array>
 
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
-#include "control/server/program.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/report/drawing.hh"
+#include "control/fabric/report/pause_report.hh"
+#include "control/fabric/report/report_shape.hh"
+#include "control/serve/server/program.hh"
 #include "tools/fabric/cli/manual.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/report/drawing.hh"
-#include "tools/fabric/report/pause_report.hh"
-#include "tools/fabric/report/report_shape.hh"
 
 namespace sluice::fabric {
 namespace {

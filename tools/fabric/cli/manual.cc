@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "control/config/schema_man.hh"
-#include "control/text/man_page.hh"
-#include "tools/fabric/plan/fabric_config.hh"
+#include "control/config/schema/schema_man.hh"
+#include "control/config/text/man_page.hh"
+#include "control/fabric/plan/fabric_config.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "control/text/say.hh"
-#include "tools/fabric/run/fabric.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
 

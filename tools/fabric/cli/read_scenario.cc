@@ -1,11 +1,11 @@
 #include <unistd.h>
 #include <csignal>
 
-#include "control/config/hosts.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/plan/fabric_lint.hh"
+#include "control/fabric/run/commands.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/plan/fabric_lint.hh"
-#include "tools/fabric/run/commands.hh"
 
 namespace sluice::fabric {
 namespace {

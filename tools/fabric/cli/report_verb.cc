@@ -4,15 +4,15 @@
 #include <system_error>
 #include <vector>
 
-#include "control/server/program.hh"
-#include "control/text/say.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/report/report_shape.hh"
+#include "control/fabric/scenario/files.hh"
+#include "control/fabric/scenario/sweep_folder.hh"
+#include "control/serve/server/program.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
-#include "tools/fabric/report/report_shape.hh"
-#include "tools/fabric/scenario/files.hh"
-#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -1,20 +1,20 @@
 #include <array>
 #include <memory>
 
-#include "control/text/json_text.hh"
-#include "control/text/say.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/report/drawing.hh"
+#include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/timeline.hh"
+#include "control/fabric/run/thread_plan.hh"
+#include "control/fabric/scenario/files.hh"
+#include "control/fabric/scenario/junit.hh"
+#include "control/fabric/scenario/run_once.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
-#include "tools/fabric/report/drawing.hh"
-#include "tools/fabric/report/fabric_report.hh"
-#include "tools/fabric/report/timeline.hh"
-#include "tools/fabric/run/thread_plan.hh"
-#include "tools/fabric/scenario/files.hh"
-#include "tools/fabric/scenario/junit.hh"
-#include "tools/fabric/scenario/run_once.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -8,19 +8,19 @@
 #include <map>
 #include <span>
 
-#include "control/config/schema.hh"
-#include "control/config/values.hh"
-#include "control/text/json_text.hh"
-#include "control/text/quantity_text.hh"
-#include "control/text/say.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/quantity_text.hh"
+#include "control/config/text/say.hh"
+#include "control/fabric/scenario/files.hh"
+#include "control/fabric/scenario/find.hh"
+#include "control/fabric/scenario/run_once.hh"
+#include "control/fabric/scenario/sweep.hh"
+#include "control/fabric/scenario/sweep_folder.hh"
 #include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
-#include "tools/fabric/scenario/files.hh"
-#include "tools/fabric/scenario/find.hh"
-#include "tools/fabric/scenario/run_once.hh"
-#include "tools/fabric/scenario/sweep.hh"
-#include "tools/fabric/scenario/sweep_folder.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "control/fabric/plan/fabric_plan.hh"
+#include "control/fabric/scenario/asserts.hh"
+#include "control/fabric/scenario/points.hh"
+#include "control/fabric/scenario/sweep.hh"
 #include "tools/fabric/cli/arguments.hh"
-#include "tools/fabric/plan/fabric_plan.hh"
-#include "tools/fabric/scenario/asserts.hh"
-#include "tools/fabric/scenario/points.hh"
-#include "tools/fabric/scenario/sweep.hh"
 
 namespace sluice::fabric {
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "control/page/one_file.hh"
-#include "control/page/page_files.hh"
+#include "control/report/page/one_file.hh"
+#include "control/report/page/page_files.hh"
 #include "tools/fabric/page/page_files.hh"
 
 namespace sluice::fabric {

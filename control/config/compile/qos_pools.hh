@@ -1,0 +1,53 @@
+// The pools of an EffectiveQos, and whether the cells that groups and queues promise fit them.
+//
+// make_pools comes first; each group and queue then chooses its pool and adds its promise; check_pools comes
+// last. Cells of the configuration round up for a promise and down for a limit.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config/compile/qos.hh"
+
+namespace sluice {
+
+enum class Round : std::uint8_t { up, down };  // a promise, a limit
+
+// A size that the configuration gives. One above the buffer is a problem of its key, and counts as the whole
+// buffer.
+std::uint32_t configured_cells(EffectiveQos& qos, Round round, std::uint64_t bytes, const std::string& port,
+                               const std::string& key);
+
+// The cells of `buffer.size`; a problem, and the most that there can be, when it is too large.
+std::uint32_t buffer_cells(const Config& config, EffectiveQos& qos);
+
+// The pools of the file, and of each direction without one the pools of the presets.
+void make_pools(const Config& config, EffectiveQos& qos);
+
+// The promises that a pool has to keep beside its shared part, for the finding when it cannot.
+struct PoolAccount {
+    // The promises by one key of the file ("priority_group.3.size"); [default] gives one for all ports.
+    struct Key {
+        std::string port;  // the first
+        std::uint64_t ports = 0;
+        std::uint64_t cells = 0;  // of all
+    };
+    std::map<std::string, Key> keys;
+    std::string full_at;  // the first port for which there is no room
+};
+
+// The pool that a group or queue names, or else the preset's for its kind, or else any of the direction. Null
+// after a problem: there is none of that name.
+EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std::optional<std::string>& name,
+                           bool lossless, const std::string& port, const std::string& key);
+
+// Sets each pool's shared part; a pool without one is a problem. `accounts`: one for each pool.
+void check_pools(const Config& config, EffectiveQos& qos, const std::vector<PoolAccount>& accounts);
+
+// The headroom of this group alone is more than its pool's shared one.
+bool exceeds_shared_headroom(const EffectiveQos& qos, const GroupLimits& group);
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// The WRED and ECN profiles that queues name: those of the configuration and those that are always there.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+
+#include "control/config/schema/config.hh"
+#include "lib/queue/wred.hh"
+
+namespace sluice {
+
+// Always there; [wred.NAME] of the same name goes before it.
+//   linear  100/400 KB at 25G and in proportion to the speed, from two packets on, 20 % (the presets'
+//   default) steep   150/1500 KB, 100 % sonic   1 MiB/2 MiB, 5 % (SONiC's default) none    neither marks nor
+//   drops
+constexpr std::string_view wred_profile_names = "linear, steep, sonic, none";
+
+struct WredProblem {
+    std::string path;  // "wred.NAME.green_min"
+    std::string wrong;
+    std::string fix;
+};
+
+// The profile `name` on a port of this speed and MTU; nothing for "none".
+tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config& config,
+                                                                   const std::string& name, Rate speed,
+                                                                   std::uint32_t mtu);
+
+}  // namespace sluice

@@ -1,0 +1,319 @@
+#include "control/config/decisions/decision_record.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "control/config/schema/values.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kind_name(FrameKind kind) {
+    constexpr std::array<std::string_view, 4> names{"other", "mac_control", "ipv4", "ipv6"};
+    return names[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view ecn_name(Ecn ecn) {
+    constexpr std::array<std::string_view, 4> names{"not_ect", "ect1", "ect0", "ce"};
+    return names[static_cast<std::size_t>(ecn)];
+}
+constexpr std::string_view part_name(Admission part) {
+    constexpr std::array<std::string_view, 5> names{"reserved", "shared", "headroom", "refused", "refused"};
+    return names[static_cast<std::size_t>(part)];
+}
+constexpr std::string_view place_name(MarkPlace place) {
+    constexpr std::array<std::string_view, 3> names{"enqueue", "dequeue", "sojourn"};
+    return names[static_cast<std::size_t>(place)];
+}
+constexpr std::string_view outcome_name(MarkOutcome outcome) {
+    constexpr std::array<std::string_view, 3> names{"passed", "marked", "dropped"};
+    return names[static_cast<std::size_t>(outcome)];
+}
+
+// Text that grows at its end. Names of ports need no escape in JSON: they are letters, digits, '_', '.', '-'.
+class Line {
+  public:
+    template <class... Values>
+    void add(fmt::format_string<Values...> format, Values&&... values) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    }
+    std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_;
+};
+
+std::string address(const FlowKey& flow, const std::array<std::uint8_t, 16>& bytes) {
+    return print_address({bytes, flow.kind == FrameKind::ipv6});
+}
+
+void add_arrival(Line& line, const Arrived& arrived, Time at, const CaptureTimeline* timeline) {
+    const FlowKey& flow = arrived.flow;
+    line.add(R"(,"arrival":{{"at_ps":{})", at.ps);
+    if (timeline != nullptr) line.add(R"(,"captured_ns":{})", timeline->stamp_of(at));
+    line.add(R"(,"bytes":{},"kind":"{}","tags":{},"dscp":{},"ecn":"{}","fragment":{})", arrived.frame_bytes,
+             kind_name(flow.kind), arrived.tags, arrived.dscp, ecn_name(arrived.ecn), arrived.fragment);
+    if (flow.kind == FrameKind::ipv4 || flow.kind == FrameKind::ipv6)
+        line.add(R"(,"protocol":{},"source":"{}","destination":"{}","source_port":{},"destination_port":{})",
+                 flow.protocol, address(flow, flow.source), address(flow, flow.destination), flow.source_port,
+                 flow.destination_port);
+    if (flow.roce) line.add(R"(,"opcode":{},"qp":{})", arrived.opcode, flow.destination_qp);
+    if (arrived.psn) line.add(R"(,"psn":{})", *arrived.psn);
+    line.add(R"(}},"class":{{"tc":{},"group":{},"lossless":{}}})", arrived.traffic_class,
+             arrived.priority_group, arrived.lossless);
+}
+
+void add_route(Line& line, const Routed& routed, const PortNames& ports) {
+    line.add(R"(,"route":{{"group":{})", routed.next_hop_group);
+    if (routed.chosen)
+        line.add(R"(,"hash":{},"bucket":{},"buckets":{},"next_hop":{},"egress":"{}","queue":{})", routed.hash,
+                 routed.bucket, routed.buckets, routed.next_hop, ports[routed.egress_port], routed.queue);
+    if (routed.chosen && routed.balance.reason != BalanceReason::hashed) {
+        const BalanceChoice& choice = routed.balance;
+        line.add(R"(,"balance":{{"because":"{}","shared":{})", to_string(choice.reason), choice.shared);
+        if (choice.equals != 0)
+            line.add(R"(,"band":{},"told":{},"equals":{},"drawn":{})", choice.band, choice.told,
+                     choice.equals, choice.drawn);
+        else
+            line.add(R"(,"flowlet_age_ps":{})", choice.age.ps);
+        line.add("}}");
+    }
+    line.add("}}");
+}
+
+void add_admission(Line& line, const Admitted& admitted) {
+    line.add(
+        R"(,"ingress":{{"part":"{}","cells":{},"reserved":{},"reserved_size":{},"shared":{},"limit":{},)"
+        R"("headroom":{},"headroom_size":{},"pool_used":{},"pool_size":{},"in_xoff":{},"fired_xoff":{}}})",
+        part_name(admitted.part), admitted.cells, admitted.reserved, admitted.reserved_size, admitted.shared,
+        admitted.limit, admitted.headroom, admitted.headroom_size, admitted.pool_used, admitted.pool_size,
+        admitted.in_xoff, admitted.fired_xoff);
+}
+
+void add_queue(Line& line, const Enqueued& enqueued, Time at) {
+    line.add(
+        R"(,"egress":{{"at_ps":{},"cells":{},"packets":{},"used":{},"limit":{},"pool_used":{},"pool_size":{}}})",
+        at.ps, enqueued.cells, enqueued.packets, enqueued.used,
+        enqueued.limited ? std::to_string(enqueued.limit) : "null", enqueued.pool_used, enqueued.pool_size);
+}
+
+void add_draw(Line& line, const Drawn& drawn) {
+    line.add(R"(,"draw":{{"at":"{}","outcome":"{}","length_bytes":{},"average_bytes":{},"sojourn_ps":{},)"
+             R"("probability":{},"drawn":{},"of":4294967296}})",
+             place_name(drawn.place), outcome_name(drawn.outcome), drawn.length_bytes, drawn.average_bytes,
+             drawn.sojourn.ps, drawn.probability, drawn.drawn);
+}
+
+void add_pause(Line& line, const GroupPaused& paused, const PortNames& ports) {
+    line.add(R"(,"because":"{}","reserved":{},"shared":{},"limit":{},"headroom":{},"headroom_size":{},)"
+             R"("pool_used":{},"pool_size":{},"filled_by":[)",
+             paused.behind ? "behind" : "buffer", paused.reserved, paused.shared, paused.limit,
+             paused.headroom, paused.headroom_size, paused.pool_used, paused.pool_size);
+    for (std::size_t i = 0; i < paused.filler_count; ++i)
+        line.add(R"({}{{"egress":"{}","queue":{},"cells":{}}})", i == 0 ? "" : ",",
+                 ports[paused.fillers[i].port], paused.fillers[i].queue, paused.fillers[i].cells);
+    line.add(R"(],"other_queues":{},"unknown":{})", paused.other_queues, paused.unknown);
+}
+
+std::string fillers_text(const GroupPaused& paused, const PortNames& ports) {
+    std::string text;
+    for (std::size_t i = 0; i < paused.filler_count; ++i)
+        append_item(text, ", ",
+                    fmt::format("{}.{} ({} cells)", ports[paused.fillers[i].port], paused.fillers[i].queue,
+                                paused.fillers[i].cells));
+    if (paused.other_queues != 0)
+        append_item(text, ", ", fmt::format("others ({} cells)", paused.other_queues));
+    if (paused.unknown != 0) append_item(text, ", ", fmt::format("{} cells from before", paused.unknown));
+    return text.empty() ? "nothing" : text;
+}
+
+std::string explain_pause(const DecisionRecord& record, const PortNames& ports) {
+    const GroupPaused& paused = *record.paused;
+    if (paused.behind)
+        return fmt::format("the worker of {} fell behind and paused class {}", ports[record.key.port],
+                           record.key.sequence);
+    return fmt::format(
+        "group {}.{} held {} shared cells of limit {} (pool {} of {}) and {} of {} headroom cells; "
+        "filled by {}",
+        ports[record.key.port], record.key.sequence, paused.shared, paused.limit, paused.pool_used,
+        paused.pool_size, paused.headroom, paused.headroom_size, fillers_text(paused, ports));
+}
+
+// A fragment has no queue pair that we know.
+bool names_queue_pair(const DecisionRecord& record) {
+    return record.arrived && record.arrived->flow.roce && !record.arrived->fragment;
+}
+
+std::string queue_pair_text(const FlowKey& flow) {
+    return fmt::format("queue pair {} of {}", flow.destination_qp, address(flow, flow.destination));
+}
+
+std::string explain_draw(const DecisionRecord& record, const PortNames& ports) {
+    const Drawn& drawn = *record.drawn;
+    const auto place = record.place();
+    const std::string averaged =
+        drawn.average_bytes == drawn.length_bytes ? "" : fmt::format(" (average {})", drawn.average_bytes);
+    const std::string what = drawn.place == MarkPlace::sojourn
+                                 ? fmt::format("a packet had waited {} ns in", drawn.sojourn.ps / 1000)
+                                 : fmt::format("{} bytes{} in", drawn.length_bytes, averaged);
+    return fmt::format(
+        "{} queue {}.{}: probability {:.2f} %, drawn {:.2f} %{}", what, ports[place.port], place.number,
+        static_cast<double>(drawn.probability) / 42'949'672.96,
+        static_cast<double>(drawn.drawn) / 42'949'672.96,
+        names_queue_pair(record) ? "; a packet to " + queue_pair_text(record.arrived->flow) : std::string());
+}
+
+// Of a packet that passed: only a CNP has a meaning of its own.
+std::string explain_passage(const DecisionRecord& record, const PortNames& ports) {
+    if (!names_queue_pair(record) || !record.routed || record.arrived->opcode != cnp_opcode) return {};
+    return fmt::format("a CNP: {}, behind port {}, is to lower its rate",
+                       queue_pair_text(record.arrived->flow), ports[record.routed->egress_port]);
+}
+
+std::string explain_drop(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause) {
+    const DropReason reason = record.dropped->reason;
+    const auto place = record.place();
+    if (record.drawn && record.drawn->outcome == MarkOutcome::dropped) return explain_draw(record, ports);
+    if (reason == DropReason::headroom_overrun && record.admitted) {
+        const Admitted& at = *record.admitted;
+        std::string text = fmt::format(
+            "group {}.{} held {} of {} headroom cells, shared {} of limit {}: {} more "
+            "did not fit",
+            ports[place.port], place.number, at.headroom, at.headroom_size, at.shared, at.limit, at.cells);
+        if (pause != nullptr) text += "; filled, when it was paused, by " + fillers_text(*pause, ports);
+        return text;
+    }
+    if (reason == DropReason::ingress_limit && record.admitted) {
+        const Admitted& at = *record.admitted;
+        return fmt::format(
+            "lossy group {}.{} held {} shared cells of limit {} (pool {} of {}): {} more did not fit",
+            ports[place.port], place.number, at.shared, at.limit, at.pool_used, at.pool_size, at.cells);
+    }
+    if (reason == DropReason::queue_limit && record.enqueued) {
+        const Enqueued& at = *record.enqueued;
+        return fmt::format(
+            "lossy queue {}.{} held {} cells in {} packets, limit {} (pool {} of {}): {} more did not "
+            "fit",
+            ports[place.port], place.number, at.used, at.packets, at.limit, at.pool_used, at.pool_size,
+            at.cells);
+    }
+    if (reason == DropReason::not_for_us && record.arrived)
+        return fmt::format("destination MAC is {}, the port's is {}", print_mac(record.arrived->to),
+                           print_mac(record.arrived->station));
+    return std::string(drop_reason_texts[static_cast<std::size_t>(reason)].sentence);
+}
+
+}  // namespace
+
+void DecisionRecord::take(const DecisionEvent& event) {
+    std::visit([&](const auto& what) { note(what, event.at); }, event.what);
+}
+
+void DecisionRecord::note(const Arrived& what, Time at) {
+    arrived = what;
+    arrived_at = at;
+}
+void DecisionRecord::note(const Enqueued& what, Time at) {
+    enqueued = what;
+    enqueued_at = at;
+}
+void DecisionRecord::note(const Drawn& what, Time) {
+    if (!drawn || drawn->outcome == MarkOutcome::passed) drawn = what;
+}
+void DecisionRecord::note(const Departed& what, Time at) {
+    departed = what;
+    end = at;
+}
+void DecisionRecord::note(const Dropped& what, Time at) {
+    dropped = what;
+    end = at;
+}
+void DecisionRecord::note(const Punted& what, Time at) {
+    punted = what;
+    end = at;
+}
+void DecisionRecord::note(const GroupPaused& what, Time at) {
+    paused = what;
+    end = at;
+}
+
+bool DecisionRecord::is_whole() const {
+    if (paused) return true;
+    if (!arrived) return false;
+    const bool was_admitted = routed && routed->chosen && admitted && is_admitted(admitted->part);
+    if (departed) return was_admitted && enqueued;
+    if (punted) return true;
+    if (!dropped) return false;
+    const bool at_group =
+        dropped->reason == DropReason::ingress_limit || dropped->reason == DropReason::headroom_overrun;
+    if (at_group) return routed && admitted;
+    if (dropped->reason == DropReason::queue_limit) return was_admitted && enqueued;
+    return true;
+}
+
+Verdict DecisionRecord::verdict() const {
+    if (paused) return Verdict::paused;
+    if (dropped) return Verdict::dropped;
+    if (punted) return Verdict::punted;
+    if (!departed) return Verdict::unfinished;
+    return drawn && drawn->outcome == MarkOutcome::marked ? Verdict::marked : Verdict::sent;
+}
+
+DecisionRecord::Place DecisionRecord::place() const {
+    if (paused) return {At::group, key.port, static_cast<ClassId>(key.sequence)};
+    if (!admitted || !arrived || !routed) return {At::port, key.port, 0};
+    if (is_admitted(admitted->part)) return {At::queue, routed->egress_port, routed->queue};
+    return {At::group, key.port, arrived->priority_group};
+}
+
+std::string reason_of(const DecisionRecord& record) {
+    if (record.paused) return record.paused->behind ? "behind" : "buffer";
+    if (record.dropped) return std::string(to_string(record.dropped->reason));
+    if (record.punted) return std::string(to_string(record.punted->punt));
+    if (record.verdict() == Verdict::marked) return std::string(place_name(record.drawn->place));
+    return {};
+}
+
+std::string json_line(const DecisionRecord& record, const PortNames& ports, const CaptureTimeline* timeline) {
+    Line line;
+    if (record.paused) {
+        line.add(R"({{"verdict":"paused","signal":"{}","port":"{}","group":{},"at_ps":{})",
+                 record.paused->xoff ? "xoff" : "xon", ports[record.key.port], record.key.sequence,
+                 record.end.ps);
+        add_pause(line, *record.paused, ports);
+        line.add("}}");
+        return line.take();
+    }
+    const Verdict verdict = record.verdict();
+    line.add(R"({{"verdict":"{}","port":"{}","sequence":{},"whole":{})", to_string(verdict),
+             ports[record.key.port], record.key.sequence,
+             verdict == Verdict::unfinished || record.is_whole());
+    if (record.arrived) add_arrival(line, *record.arrived, record.arrived_at, timeline);
+    if (record.routed) add_route(line, *record.routed, ports);
+    if (record.admitted) add_admission(line, *record.admitted);
+    if (record.enqueued) add_queue(line, *record.enqueued, record.enqueued_at);
+    if (record.drawn) add_draw(line, *record.drawn);
+    if (record.departed) {
+        line.add(R"(,"departure":{{"at_ps":{},"bytes":{})", record.end.ps, record.departed->frame_bytes);
+        if (record.enqueued) line.add(R"(,"queued_ps":{})", (record.end - record.enqueued_at).ps);
+        line.add("}}");
+    }
+    if (record.dropped)
+        line.add(R"(,"drop":{{"at_ps":{},"reason":"{}","why":"{}"}})", record.end.ps,
+                 to_string(record.dropped->reason), explain(record, ports, nullptr));
+    if (record.punted)
+        line.add(R"(,"punt":{{"at_ps":{},"class":"{}"}})", record.end.ps, to_string(record.punted->punt));
+    line.add("}}");
+    return line.take();
+}
+
+std::string explain(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause) {
+    if (record.paused) return explain_pause(record, ports);
+    if (record.dropped) return explain_drop(record, ports, pause);
+    if (record.verdict() == Verdict::marked) return explain_draw(record, ports);
+    if (record.verdict() == Verdict::sent) return explain_passage(record, ports);
+    return {};
+}
+
+}  // namespace sluice

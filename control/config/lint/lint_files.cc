@@ -1,0 +1,47 @@
+// Finds files that are written and have another part, too.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "control/config/lint/lint.hh"
+#include "control/config/lint/lint_parts.hh"
+#include "control/config/schema/values.hh"
+
+namespace sluice {
+
+FileRoles configured_files(const Config& config) {
+    FileRoles roles;
+    for (const auto& [name, port] : config.ports) {
+        const std::string key = lint::port_path(name, "device");
+        for (const std::string_view file : lint::captures_of(port.device, "rx_pcap"))
+            roles.reads(key, std::string(file));
+        for (const std::string_view file : lint::captures_of(port.device, "tx_pcap"))
+            roles.writes(key, std::string(file));
+    }
+    roles.writes("decisions.file", config.decisions.file);
+    for (const auto& [name, mirror] : config.mirrors) {
+        const std::string key = lint::mirror_path(name, mirror.file.empty() ? "fifo" : "file");
+        roles.writes(key, mirror.path());
+        if (!mirror.file.empty()) roles.writes(key, mirror.file + ".1");  // when it is full
+    }
+    return roles;
+}
+
+namespace lint {
+
+void check_files(const Config& config, Findings& findings) {
+    std::set<std::pair<std::string, std::string>> told;  // a mirror's second file meets that of another, too
+    for (const FileRoles::Clash& each : configured_files(config).clashes()) {
+        const bool twice = each.other_is_written;
+        const std::string& at = (twice ? each.written : each.other).what;
+        const FileRoles::Role& writer = twice ? each.other : each.written;
+        if (!told.emplace(at, writer.what).second) continue;
+        findings.error(twice ? FindingId("file-written-twice") : FindingId("file-read-and-written"), at,
+                       fmt::format("{} writes {} {}", writer.what, in_quotes(writer.path),
+                                   twice ? "too" : "in the same run"),
+                       twice ? "give each a file of its own" : "read another file");
+    }
+}
+
+}  // namespace lint
+}  // namespace sluice

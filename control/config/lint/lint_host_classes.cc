@@ -1,0 +1,124 @@
+// Classes in which packets of simulated hosts arrive: data in a lossless one, CNPs in one that nothing
+// delays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "control/config/compile/compile.hh"
+#include "control/config/lint/lint_parts.hh"
+#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/schema/values.hh"
+#include "lib/frame/classify.hh"
+
+namespace sluice::lint {
+namespace {
+
+std::string host_cnp_remedy(const PortConfig& said, const EffectivePort& port) {
+    const bool usual_is_good = cnp_delay(port, class_at(said, port, usual_cnp_dscp, true)).words.empty();
+    return "write " + (usual_is_good ? fmt::format("cnp_dscp = {}, or ", usual_cnp_dscp) : std::string()) +
+           cnp_remedy(port, "the map of its port");
+}
+
+void check_cnps(const std::string& name, const HostConfig& host, const PortConfig& said,
+                const EffectivePort& port, Findings& findings) {
+    const std::string delay = host_cnp_delay(said, port, host.cnp_dscp);
+    if (delay.empty()) return;
+    const ClassId tc = class_at(said, port, host.cnp_dscp, true);
+    findings.warn("host-cnp-class", host_path(name, "cnp_dscp"),
+                  fmt::format("its CNPs arrive in class {}, whose queue {} {}: congestion is told of late",
+                              tc, port.map.tc_to_queue[tc], delay),
+                  host_cnp_remedy(said, port), host.place);
+}
+
+// How a flow labels the data of a host.
+using Label = std::pair<unsigned, std::optional<std::uint8_t>>;  // DSCP, PCP
+Label label_of(const FlowConfig& flow, const HostConfig& sender) {
+    return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
+}
+
+void check_data(const std::string& name, const HostConfig& host, const std::set<Label>& labels,
+                const PortConfig& said, const EffectivePort& port, Findings& findings) {
+    if (port.lossless == 0) return;
+    for (const auto& [dscp, pcp] : labels) {
+        const ClassId tc = class_at(said, port, dscp, false, pcp);
+        if (port.group[port.map.tc_to_priority_group[tc]].lossless) continue;
+        findings.warn(
+            "host-data-class", host_path(name, "dscp"),
+            fmt::format("its RoCE packets of DSCP {} arrive in class {}, which is lossy at its port: "
+                        "no PFC protects them",
+                        dscp, tc),
+            "write a dscp of a lossless class, or roce_tc in the map of its port", host.place);
+    }
+}
+
+// A queue that marks tells a Not-ECT sender nothing: it drops its packets, or lets them stand.
+void check_ecn(const Config& config, const EffectiveQos& qos, const std::string& name, const HostConfig& host,
+               Findings& findings) {
+    if (host.ecn != Ecn::not_ect) return;
+    for (const FlowConfig& flow : config.flows) {
+        const bool reads = flow.kind == FlowKind::read;
+        const auto& senders = reads ? flow.to : flow.from;
+        if (std::find(senders.begin(), senders.end(), name) == senders.end()) continue;
+        for (const std::string& receiver : reads ? flow.from : flow.to) {
+            const auto to = config.hosts.find(receiver);
+            const auto out = to == config.hosts.end() ? qos.ports.end() : qos.ports.find(to->second.port);
+            const auto in = qos.ports.find(host.port);
+            if (out == qos.ports.end()) continue;
+            const auto [dscp, pcp] = label_of(flow, host);
+            const ClassId tc = class_at(config.ports.at(host.port), in->second, dscp, false, pcp);
+            const unsigned queue = out->second.map.tc_to_queue[tc];
+            if (!out->second.wred_profile[queue]) continue;
+            return findings.warn(
+                "host-not-ect", host_path(name, "ecn"),
+                fmt::format("it sends Not-ECT RoCEv2 into queue {}, which {} marks: it never hears of "
+                            "congestion",
+                            queue, in_quotes(out->second.wred[queue])),
+                "write ecn = \"ect0\"", host.place);
+        }
+    }
+}
+
+// The labels of its data; of a READ's, the host that is read from sends it.
+std::set<Label> labels_of(const Config& config, const std::string& name, const HostConfig& host) {
+    std::set<Label> labels;
+    for (const FlowConfig& flow : config.flows)
+        for (const std::string& sender : flow.kind == FlowKind::read ? flow.to : flow.from)
+            if (sender == name) labels.insert(label_of(flow, host));
+    return labels;
+}
+
+}  // namespace
+
+ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
+                 std::optional<std::uint8_t> pcp) {
+    Parsed parsed;
+    parsed.roce = true;
+    parsed.cnp = cnp;
+    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
+    parsed.tags = pcp ? 1 : 0;
+    parsed.pcp = pcp.value_or(0);
+    return traffic_class(parsed, class_map(port.map, said));
+}
+
+std::string host_cnp_delay(const PortConfig& said, const EffectivePort& port, unsigned cnp_dscp) {
+    const ClassId tc = class_at(said, port, cnp_dscp, true);
+    if (tc == class_at(said, port, usual_cnp_dscp, true)) return {};  // `cnp-queue` judges it
+    return cnp_delay(port, tc).words;
+}
+
+std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos& qos) {
+    Findings findings(config);
+    for (const auto& [name, host] : config.hosts) {
+        const auto port = qos.ports.find(host.port);
+        if (port == qos.ports.end()) continue;
+        const PortConfig& said = config.ports.at(host.port);
+        check_cnps(name, host, said, port->second, findings);
+        check_ecn(config, qos, name, host, findings);
+        check_data(name, host, labels_of(config, name, host), said, port->second, findings);
+    }
+    return findings.take();
+}
+
+}  // namespace sluice::lint

@@ -1,0 +1,182 @@
+// ECN before PFC: a queue is to signal congestion before its senders are paused (Zhu et al., DCQCN, SIGCOMM
+// 2015, 4).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "control/config/lint/lint_qos_parts.hh"
+#include "lib/values/class_mask.hh"
+
+namespace sluice::lint {
+namespace {
+
+// The limit of one group when all the lossless groups of its port use as much: alpha S / (1 + k alpha).
+struct GroupShare {
+    std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t shared_bytes = 0;  // S
+    unsigned lossless = 0;           // k
+    std::string port;
+    std::string threshold;
+};
+
+GroupShare share_of(const std::string& name, const EffectivePort& port, const GroupLimits& group,
+                    const EffectiveQos& qos) {
+    GroupShare share{0, 0, 0, name, {}};
+    for (const GroupLimits& other : port.group)
+        share.lossless += other.lossless && other.pool == group.pool ? 1 : 0;
+    const EffectivePool* pool = qos.pool(PoolDirection::ingress, group.pool);
+    const auto cells =
+        static_cast<std::uint64_t>(pool == nullptr ? 0 : std::max<std::int64_t>(pool->shared_cells, 0));
+    std::uint64_t limit = cells / share.lossless;
+    share.threshold = "no limit";
+    if (group.threshold.is_dynamic()) {
+        const int n = group.threshold.n();
+        const std::uint64_t up = 1ULL << std::max(n, 0), down = 1ULL << std::max(-n, 0);
+        limit = cells * up / (down + share.lossless * up);
+        share.threshold = fmt::format("dynamic_th {}", n);
+    } else if (!group.threshold.is_unlimited()) {
+        const auto fixed = static_cast<std::uint64_t>(group.threshold.limit_cells(0, 0));
+        limit = std::min(limit, fixed);
+        share.threshold = fmt::format("static_th {}", fixed * qos.cell.bytes());
+    }
+    share.bytes = limit * qos.cell.bytes();
+    share.shared_bytes = cells * qos.cell.bytes();
+    return share;
+}
+
+// By traffic class: the smallest share of a lossless group that takes it, of all ports.
+std::array<GroupShare, classes> smallest_shares(const EffectiveQos& qos) {
+    std::array<GroupShare, classes> smallest;
+    for (const auto& [name, port] : qos.ports)
+        for (unsigned tc = 0; tc < classes; ++tc) {
+            const GroupLimits& group = port.group[port.map.tc_to_priority_group[tc]];
+            if (!group.lossless) continue;
+            GroupShare share = share_of(name, port, group, qos);
+            if (share.bytes < smallest[tc].bytes) smallest[tc] = std::move(share);
+        }
+    return smallest;
+}
+
+const WredCurve& curve_of(const WredProfile& profile) {
+    return profile.has_ect ? profile.ect : profile.color[0];
+}
+
+// In the worst case all that a group holds lies in equal parts in the queues of `ports` ports.
+void check_first_mark(const std::string& name, unsigned queue, const WredCurve& curve,
+                      const GroupShare& share, std::size_t ports, PortFindings& findings) {
+    const std::uint64_t first = curve.min();
+    const std::uint64_t congested = first == 0 ? ports : (share.bytes - 1) / first;
+    if (congested >= ports) return;
+    const std::uint64_t good = (share.bytes + ports - 1) / ports - 1;
+    findings.add(
+        congested == 0 ? Severity::warning : Severity::note, "ecn-after-pause", name,
+        fmt::format("queue.{}.wred", queue),
+        fmt::format(
+            "the first mark at {} bytes is not below alpha S / (n (1 + k alpha)) = {} bytes, with S {} "
+            "bytes, k {} and {}, for n = {} ports: marks come before pauses while no more than {} of "
+            "them are congested",
+            first, share.bytes / ports, share.shared_bytes, share.lossless, share.threshold, ports,
+            congested),
+        fmt::format("name a [wred.NAME] with a min of {} bytes, or enlarge buffer.size", good));
+}
+
+void check_last_mark(const std::string& name, unsigned queue, const WredCurve& curve, const GroupShare& share,
+                     PortFindings& findings) {
+    if (curve.max() <= share.bytes || curve.min() >= share.bytes) return;
+    findings.note(
+        "ecn-max", name, fmt::format("queue.{}.wred", queue),
+        fmt::format(
+            "all is marked from {} bytes on, {} above the {} at which a lone sender is paused: "
+            "{:.3g} % is marked there",
+            curve.max(), curve.max() - share.bytes, share.bytes,
+            100.0 * static_cast<double>(curve.probability(share.bytes)) / static_cast<double>(certainty)),
+        fmt::format("name a [wred.NAME] with a max of {} bytes, or enlarge buffer.size", share.bytes));
+}
+
+void check_curve(const std::string& name, unsigned queue, const EffectivePort& port, std::uint32_t mtu,
+                 PortFindings& findings) {
+    const WredProfile& profile = *port.wred_profile[queue];
+    const std::string key = fmt::format("queue.{}.wred", queue);
+    const std::uint64_t least = 2ULL * mtu;
+    if (const std::uint64_t first = curve_of(profile).min(); first < least)
+        findings.warn(
+            "ecn-min", name, key,
+            fmt::format("the first mark at {} bytes is {} below two packets of the MTU: a queue that is "
+                        "busy, not congested, is marked",
+                        first, least - first),
+            fmt::format("name a [wred.NAME] with a min of {} bytes", least));
+    if (profile.drop_non_ect.value_or(false) && port.queue[queue].lossless)
+        findings.warn("wred-drops-lossless", name, key,
+                      "drop_non_ect drops packets of a lossless queue that are not ECN capable",
+                      "write drop_non_ect = false");
+}
+
+bool marks(const EffectivePort& port, unsigned queue) {
+    return port.wred_profile[queue] && port.wred_profile[queue]->ecn;
+}
+
+// A profile of plain RED on a queue that RoCE's packets leave by.
+void check_plain_red(const std::string& name, unsigned queue, const EffectivePort& port,
+                     PortFindings& findings) {
+    const std::string key = fmt::format("queue.{}.wred", queue);
+    const bool never_drops = port.wred_profile[queue]->drop_non_ect == false;
+    if (never_drops || port.queue[queue].lossless)
+        findings.warn(
+            "ecn-off", name, key,
+            fmt::format("wred.{} has ecn = false, and {}: the profile has no effect, {}", port.wred[queue],
+                        never_drops ? "drop_non_ect = false drops nothing" : "a lossless queue drops nothing",
+                        port.queue[queue].lossless ? "senders are slowed by pauses alone"
+                                                   : "senders are slowed by losses alone"),
+            "write ecn = true");
+    else
+        findings.warn("ecn-off", name, key,
+                      fmt::format("wred.{} has ecn = false: RoCE's queue drops early and marks nothing",
+                                  port.wred[queue]),
+                      "write ecn = true");
+}
+
+// The queues that are to be marked: lossless ones, those that a peer may hold, and those of a rule for RoCE.
+unsigned roce_queues(const EffectivePort& port) {
+    unsigned queues = 0;
+    for (unsigned n = 0; n < classes; ++n)
+        if (port.queue[n].lossless) queues |= 1U << n;
+    if (port.mode == PfcMode::semi_lossless)
+        queues |= map_classes(port.map.pfc_priority_to_queue, port.masks.honors);
+    if (port.map.roce_tc) queues |= 1U << port.map.tc_to_queue[*port.map.roce_tc];
+    return queues;
+}
+
+}  // namespace
+
+void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+    const auto shares = smallest_shares(qos);
+    for (const auto& [name, port] : qos.ports) {
+        for_each_class(roce_queues(port), [&, &port_name = name, &effective = port](ClassId n) {
+            // A profile that cannot be made has been reported.
+            if (effective.wred_profile[n] && !effective.wred_profile[n]->ecn)
+                check_plain_red(port_name, n, effective, findings);
+            if (effective.wred_profile[n] || effective.wred[n] != "none") return;
+            findings.warn(
+                "ecn-off", port_name, fmt::format("queue.{}.wred", n),
+                "RoCE's queue neither marks nor drops early: its senders are slowed by pauses alone",
+                "write wred = \"linear\"");
+        });
+        for (unsigned n = 0; n < classes; ++n) {
+            if (!marks(port, n) || port.wred_profile[n]->mark_at == MarkAt::sojourn) continue;
+            check_curve(name, n, port, config.ports.at(name).mtu, findings);
+            const GroupShare* share = nullptr;
+            for (unsigned tc = 0; tc < classes; ++tc)
+                if (port.map.tc_to_queue[tc] == n && shares[tc].lossless != 0 &&
+                    (share == nullptr || shares[tc].bytes < share->bytes))
+                    share = &shares[tc];
+            if (share == nullptr || share->bytes == 0 || !port.queue[n].lossless) continue;
+            const WredCurve& curve = curve_of(*port.wred_profile[n]);
+            check_first_mark(name, n, curve, *share, qos.ports.size(), findings);
+            check_last_mark(name, n, curve, *share, findings);
+        }
+    }
+}
+
+}  // namespace sluice::lint

@@ -1,0 +1,192 @@
+#include "control/config/schema/config_paths.hh"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "control/config/schema/key_paths.hh"
+#include "control/config/schema/route_changes.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+
+namespace sluice {
+namespace {
+
+using Values = std::map<std::string, std::string, NaturalOrder>;  // by path, as TOML
+
+// The entries of a table that is a value, such as dscp_to_tc, each by its own path.
+std::vector<std::pair<std::string, std::string>> entries_of(const ConfigValue& value) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    if (!value.value.starts_with('{')) return entries;
+    const auto document = as_toml_value(value.value);
+    const toml::table* table = document ? document->get("value")->as_table() : nullptr;
+    if (table == nullptr) return entries;
+    for (const auto& [key, node] : *table)
+        if (const auto* number = node.as_integer())
+            entries.emplace_back(value.path + "." + std::string(key.str()), std::to_string(number->get()));
+    return entries;
+}
+
+std::string route_text(const RouteConfig& route) {
+    std::string text;
+    for (const NextHopConfig& hop : route.via)
+        append_item(text, " ",
+                    fmt::format("via {} weight {}", print_next_hop(hop.address, hop.port), hop.weight));
+    if (route.load_balance) append_item(text, " ", fmt::format("balance {}", to_string(*route.load_balance)));
+    return text.empty() ? "blackhole" : text;
+}
+
+std::string neighbor_text(const NeighborConfig& neighbor) {
+    std::string text = fmt::format("port {} mac {}", neighbor.port, print_mac(neighbor.mac));
+    if (neighbor.vlan) text += fmt::format(" vlan {}", *neighbor.vlan);
+    return text;
+}
+
+// All of that address; empty: there is none.
+std::string neighbors_text(const Config& config, const IpAddress& address) {
+    std::string text;
+    const auto [first, last] = config.neighbors->equal_range(address);
+    for (auto at = first; at != last; ++at) append_item(text, "; ", neighbor_text(*at));
+    return text;
+}
+
+// Its keys, as a file has them.
+std::string flow_text(const FlowConfig& flow) {
+    Config one;
+    one.flows = {flow};
+    std::string text = to_toml(one);
+    text.erase(0, text.find('\n') + 1);  // the heading
+    if (text.ends_with('\n')) text.pop_back();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+std::string event_text(const EventConfig& event) { return print_time(event.at) + " " + event.command; }
+
+// The values of a configuration as a file has them, the entries of tables one by one.
+Values values_of(const Config& config) {
+    Values values;
+    for (ConfigValue& value : config_values(config, {}, false)) {
+        const auto entries = entries_of(value);
+        values.insert(entries.begin(), entries.end());
+        if (entries.empty()) values[std::move(value.path)] = std::move(value.value);
+    }
+    std::size_t number = 0;
+    for (const EventConfig& event : config.events)
+        values[fmt::format("event.{}", number++)] = event_text(event);
+    number = 0;
+    for (const FlowConfig& flow : config.flows) values[fmt::format("flow.{}", number++)] = flow_text(flow);
+    return values;
+}
+
+// The value at a key of a sorted set now, and the one before.
+template <class Set, class Key, class Text>
+std::string text_at(const CopyOnWrite<Set>& set, const Key& key, Text text) {
+    const auto found = set->find(key);
+    return found != set->end() ? text(*found) : std::string();
+}
+
+std::optional<std::string> list_item_at(const Config& config, std::string_view path) {
+    constexpr std::string_view route = "route.", neighbor = "neighbor.", event = "event.", flow = "flow.";
+    if (path.starts_with(route)) {
+        const auto prefix = parse_network(path.substr(route.size()));
+        const auto found = prefix ? config.routes->find(*prefix) : config.routes->end();
+        if (found != config.routes->end()) return route_text(*found);
+    } else if (path.starts_with(neighbor)) {
+        const auto address = parse_address(path.substr(neighbor.size()));
+        if (address && config.neighbors->contains(*address)) return neighbors_text(config, *address);
+    } else if (path.starts_with(event)) {
+        const auto number = parse_integer(path.substr(event.size()));
+        if (number && *number < config.events.size()) return event_text(config.events[*number]);
+    } else if (path.starts_with(flow)) {
+        const auto number = parse_integer(path.substr(flow.size()));
+        if (number && *number < config.flows.size()) return flow_text(config.flows[*number]);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
+    const Values before = values_of(from);
+    const Values after = values_of(to);
+    std::vector<ConfigChange> changes;
+    const auto add = [&](const std::string& path, const std::string& old, const std::string& fresh) {
+        const KeyInfo* key = key_at(path);
+        // Timed events and flows are taken up when the run begins.
+        const bool restart =
+            key != nullptr ? key->restart : path.starts_with("event.") || path.starts_with("flow.");
+        changes.push_back({path, old, fresh, restart});
+    };
+    for (const auto& [path, value] : before) {
+        const auto now = after.find(path);
+        if (now == after.end())
+            add(path, value, {});
+        else if (now->second != value)
+            add(path, value, now->second);
+    }
+    for (const auto& [path, value] : after)
+        if (!before.contains(path)) add(path, {}, value);
+    const RouteChanges routes = route_changes(from, to);
+    for (const RouteChanges::Route& change : routes.routes)
+        changes.push_back({"route." + print_prefix(change.prefix),
+                           text_at(from.routes, change.prefix, route_text),
+                           text_at(to.routes, change.prefix, route_text), false});
+    std::set<IpAddress> addresses;  // of which a neighbor has changed
+    for (const RouteChanges::Neighbor& change : routes.neighbors) addresses.insert(change.at.address);
+    for (const IpAddress& address : addresses)
+        changes.push_back({"neighbor." + print_address(address), neighbors_text(from, address),
+                           neighbors_text(to, address), false});
+    const auto add_named = [&](const auto& old, const auto& now, const std::string& kind) {
+        for (const auto& [name, value] : old)
+            if (!now.contains(name)) changes.push_back({kind + "." + name, "a " + kind, {}, true});
+        for (const auto& [name, value] : now)
+            if (!old.contains(name)) changes.push_back({kind + "." + name, {}, "a " + kind, true});
+    };
+    add_named(from.ports, to.ports, "port");
+    add_named(from.hosts, to.hosts, "host");
+    // A section of defaults has no key that would tell of it, and others may name it.
+    const auto add_bare = [&](const auto& old, const auto& now, const std::string& kind) {
+        const auto is_bare = [&](const Values& values, const std::string& path) {
+            const auto key = values.lower_bound(path + ".");
+            return key == values.end() || !key->first.starts_with(path + ".");
+        };
+        for (const auto& [name, value] : old)
+            if (const std::string path = kind + "." + name; !now.contains(name) && is_bare(before, path))
+                changes.push_back({path, "a " + kind, {}, false});
+        for (const auto& [name, value] : now)
+            if (const std::string path = kind + "." + name; !old.contains(name) && is_bare(after, path))
+                changes.push_back({path, {}, "a " + kind, false});
+    };
+    add_bare(from.maps, to.maps, "map");
+    add_bare(from.wred, to.wred, "wred");
+    add_bare(from.pools, to.pools, "pool");
+    add_bare(from.wires, to.wires, "wire");
+    add_bare(from.mirrors, to.mirrors, "mirror");
+    std::sort(changes.begin(), changes.end(),
+              [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
+    return changes;
+}
+
+tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view asked) {
+    if (asked.size() > max_path_bytes) return tl::unexpected(too_long_path(asked));
+    const std::string path = usual_path(asked);
+    if (auto item = list_item_at(config, path)) return std::move(*item);
+    std::string section;
+    for (const ConfigValue& value : config_values(config, path, true)) {
+        if (value.path == path) return value.value;
+        if (value.path.starts_with(path + "."))
+            append_item(section, "\n", value.path.substr(path.size() + 1) + " = " + value.value);
+        for (const auto& [entry, text] : entries_of(value))
+            if (entry == path) return text;
+    }
+    if (!section.empty()) return section;
+    return tl::unexpected(key_at(path) != nullptr ? missing_path(config, path) : unknown_path(path));
+}
+
+}  // namespace sluice

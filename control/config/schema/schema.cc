@@ -1,0 +1,300 @@
+// The table of keys, one row each: here the keys at the top of a file, and the checks of the whole table. A
+// new key is a member in config.hh and a row.
+#include "control/config/schema/schema.hh"
+
+#include "control/config/schema/buffer_profile.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/schema/schema_sections.hh"
+#include "control/config/schema/toml_text.hh"
+
+namespace sluice {
+namespace schema {
+namespace {
+
+constexpr std::uint64_t any_64 = std::numeric_limits<std::uint64_t>::max();
+
+// [default]: a port's keys (also as [default.port]), and [default.map], which is the map "default". A plain
+// string `map` is the port's key.
+bool read_default(const toml::node& node, Context& context, Config& config) {
+    static const Rows<PortConfig> ports = port_rows();
+    static const Rows<MapConfig> maps = map_rows();
+    const toml::table* table = want_table(node, context, {});
+    if (table == nullptr) return false;
+    const toml::node* port = table->get("port");
+    const toml::node* map = table->get("map");
+    const bool has_map_table = map != nullptr && map->is_table();
+    const std::array<std::string_view, 2> elsewhere{"port", has_map_table ? "map" : "port"};
+    bool good = ports.read(*table, context, config.port_defaults, elsewhere);
+    if (has_map_table) {
+        const Context::Inside inside(context, "map");
+        good &= maps.read(*map->as_table(), context, config.maps["default"]);
+    }
+    if (port == nullptr) return good;
+    const Context::Inside inside(context, "port");
+    const toml::table* port_table = want_table(*port, context, {});
+    if (port_table == nullptr) return false;
+    for (const auto& [name, value] : *port_table) {
+        if (name.str() == "map" ? has_map_table || !map : !table->contains(name.str())) continue;
+        const Context::Inside key_inside(context, name.str());
+        context.refuse(name.source(), in_quotes(name.str()) + " is in [default] too", "one of them",
+                       "leave one out");
+        good = false;
+    }
+    return ports.read(*port_table, context, config.port_defaults) && good;
+}
+
+void add_default_section(Rows<Config>& rows) {
+    Row& row = rows.section("default", "The base of every port.");
+    row.read = [](const toml::node& node, Context& context, void* config) {
+        return read_default(node, context, *static_cast<Config*>(config));
+    };
+    row.save = [ports = port_rows()](const void* value, const void* base, const std::string& header,
+                                     std::string& out) {
+        ports.save(static_cast<const Config*>(value)->port_defaults,
+                   static_cast<const Config*>(base)->port_defaults, header, out);
+    };
+    row.list = [ports = port_rows()](const void* value, const void* base, const Listing::Place& place,
+                                     Listing& out) {
+        ports.list_values(&static_cast<const Config*>(value)->port_defaults,
+                          base == nullptr ? nullptr : &static_cast<const Config*>(base)->port_defaults, place,
+                          out);
+    };
+    row.describe = [](const std::string&, std::vector<KeyInfo>&) {};  // the keys are the port's
+}
+
+MapConfig map_base(const Config& config, const std::string& name, bool saving) {
+    const auto found = config.maps.find("default");
+    const bool none = found == config.maps.end() || (saving && name == "default");
+    return none ? MapConfig{} : found->second;
+}
+
+// The default of a port depends on its device where that is an interface of the kernel: so the value is
+// always saved.
+PortConfig port_base(const Config& config, const std::string& name, bool saving) {
+    PortConfig base = config.port_defaults;
+    if (saving && on_kernel_interface(config.ports.at(name))) base.mtu = 0;
+    return base;
+}
+
+template <class Child>
+Child starts_fresh(const Config&, const std::string&, bool) {
+    return {};
+}
+
+Rows<Config> virtual_clock_rows() {
+    using C = Config;
+    Rows<C> rows;
+    rows.key("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
+             "Grid of the workers' turns under the virtual clock; 0: exact.")
+        .at_start();
+    rows.key("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
+             "Frames that a port's receive ring holds between turns.")
+        .at_start();
+    return rows;
+}
+
+Rows<Config> buffer_rows() {
+    using C = Config;
+    Rows<C> rows;
+    // It goes first: size and cell are read over what it gives.
+    Row& profile =
+        rows.key("profile", &C::buffer_profile, choice(buffer_profile_names()),
+                 "The real switch whose buffer this is: defaults of size, cell, pools, and of limits "
+                 "and headroom of groups and queues (conf/profiles).");
+    profile.at_start();
+    profile.read = [read = profile.read](const toml::node& node, Context& context, void* config) {
+        if (!read(node, context, config)) return false;
+        start_from_profile(*static_cast<Config*>(config));
+        return true;
+    };
+    rows.key("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
+             "Packet memory that all ports share.")
+        .at_start();
+    rows.key("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
+             "Unit in which packet memory is given out.")
+        .at_start();
+    rows.key("packet_buffer", &C::packet_buffer_bytes,
+             optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),
+             "Room of a DPDK packet buffer, of which there is one for each cell: a longer frame takes "
+             "several, "
+             "which not every device can. \"auto\": 2048 under the real clock, 768, or a cell, under the "
+             "virtual one.")
+        .at_start();
+    return rows;
+}
+
+Rows<Config> make_config_rows() {
+    using C = Config;
+    Rows<C> rows;
+    rows.key("clock", &C::clock,
+             word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
+             "Virtual: simulated time, the same result each run. Real: devices and the time of day.")
+        .at_start();
+    rows.key("seed", &C::seed, integer_64(0, any_64), "Seed of every random decision.");
+    rows.key("workers", &C::workers, integer<unsigned>(1, max_workers), "Worker threads of the dataplane.")
+        .at_start();
+    rows.key("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
+             "CPU of each worker under the real clock; empty: chosen.")
+        .at_start();
+    rows.key("hash_seed", &C::hash_seed, integer_64(0, any_64),
+             "Seed of the hash that picks among next hops.");
+    rows.key("hash_roce_qp", &C::hash_roce_qp, boolean(),
+             "The destination queue pair of RoCEv2 takes part in that hash.");
+    rows.key("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
+             "Extra arguments for DPDK's EAL.")
+        .at_start();
+    rows.key("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
+             "Longest turn of a worker under the real clock; the headroom covers it.");
+    rows.key("idle_sleep", &C::idle_sleep, time({}, milliseconds(10), "50us"),
+             "How long a worker sleeps between two turns when it has had nothing to do for 256 "
+             "turns, under the real clock; 0: it polls all the time. At most half of turn_max.")
+        .at_start();
+    rows.group("virtual", virtual_clock_rows(), "The virtual clock.");
+    rows.group("buffer", buffer_rows(), "The shared buffer.");
+    rows.nested("fib", &C::fib, fib_rows(), "The forwarding tables.");
+    rows.nested("load_balance", &C::load_balance, load_balance_rows(),
+                "How packets choose among the next hops of a group.");
+    rows.nested("punt", &C::punt, punt_rows(), "The frames that are not for forwarding and go to control.");
+    rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
+    rows.nested("watchdog", &C::watchdog, watchdog_rows(),
+                "The PFC watchdog of all ports that say nothing else.");
+    rows.nested("decisions", &C::decisions, decision_rows(), "Decision records.");
+    add_default_section(rows);
+    rows.named("pool", &C::pools, pool_rows(), starts_fresh<PoolConfig>, 16,
+               "A pool of the shared buffer; none: the preset's.");
+    rows.named("wred", &C::wred, wred_rows(), starts_fresh<WredConfig>, 256,
+               "A WRED and ECN profile; starts from linear: 100/400 KB at 25G, 20 %, in proportion to the "
+               "speed, and not below two packets of the MTU.");
+    rows.named("map", &C::maps, map_rows(), map_base, 256, "Maps of a port; start from the map \"default\".");
+    rows.named("port", &C::ports, port_rows(), port_base, max_ports, "A port of the switch.");
+    add_host_section(rows);
+    rows.named("wire", &C::wires, wire_rows(), starts_fresh<WireConfig>, max_wires,
+               "Two ports joined, the one exception to routing.");
+    rows.list("flow", &C::flows, flow_rows(), max_flows, "Messages between simulated hosts.");
+    rows.list("neighbor", &C::neighbors, neighbor_rows(), max_routes, "A host or router behind a port.");
+    rows.list("route", &C::routes, route_rows(), max_routes, "A route.");
+    rows.named("mirror", &C::mirrors, mirror_rows(), starts_fresh<MirrorConfig>, max_mirrors,
+               "Frames of drops, delays and pauses, written for Wireshark.");
+    rows.list("event", &C::events, event_rows(), max_events, "A command at a moment.");
+    rows.list("assert", &C::expectations, expectation_rows(), max_expectations,
+              "What is to hold at the end of the run.");
+    return rows;
+}
+
+}  // namespace
+
+const Rows<Config>& config_rows() {
+    static const Rows<Config> rows = make_config_rows();
+    return rows;
+}
+
+}  // namespace schema
+
+const std::vector<KeyInfo>& schema_keys() {
+    static const std::vector<KeyInfo> keys = [] {
+        std::vector<KeyInfo> all;
+        schema::config_rows().describe({}, all);
+        return all;
+    }();
+    return keys;
+}
+
+std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys) {
+    std::string out =
+        "\n## " + heading + "\n\n| key | type | allowed | default | meaning |\n|---|---|---|---|---|\n";
+    for (const KeyInfo& key : keys)
+        out += fmt::format("| `{}` | {} | {} | {} | {}{} |\n", key.name, key.type, key.allowed, key.fallback,
+                           key.sentence, key.restart ? " Takes effect at start." : "");
+    return out;
+}
+
+std::string_view inherited_keys() {
+    return "Keys of [port.NAME] may stand under [default] for all ports; [default.map] is the map "
+           "\"default\". "
+           "Those of [host.NAME] may stand under [host.default], but port, address and mac.";
+}
+
+std::vector<SchemaSection> schema_sections() {
+    std::vector<SchemaSection> sections;
+    const auto& keys = schema_keys();
+    for (auto first = keys.begin(); first != keys.end();) {
+        const auto last = std::find_if(first, keys.end(),
+                                       [&](const KeyInfo& key) { return key.section != first->section; });
+        std::string heading = "[" + first->section + "]";
+        if (first->section.empty()) heading = "Top level";
+        if (first->section.ends_with("[]"))
+            heading = "[[" + first->section.substr(0, first->section.size() - 2) + "]]";
+        sections.push_back({std::move(heading), {first, last}});
+        first = last;
+    }
+    return sections;
+}
+
+std::string schema_reference() {
+    std::string out = fmt::format("# Configuration keys\n\n{}\n", inherited_keys());
+    for (const SchemaSection& section : schema_sections()) out += schema_table(section.heading, section.keys);
+    return out;
+}
+
+std::string set_fault(FaultSettings& fault, std::string_view key, std::string_view value) {
+    using namespace schema;
+    static const Rows<FaultSettings> rows = fault_rows();
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& known) { return known.info.name == key; });
+    if (row == rows.end()) {
+        std::string known;
+        for (const auto& other : rows) append_item(known, ", ", other.info.name);
+        return fmt::format("{} is no fault; known: {}", in_quotes(key), known);
+    }
+    // "100" and "[3]" are TOML as they stand, "5us" is a string of it.
+    auto document = parse_toml(fmt::format("{} = {}", key, value), "command");
+    if (!document) document = parse_toml(fmt::format("{} = {}", key, toml_string(value)), "command");
+    const toml::node* node = document && document->size() == 1 ? document->get(key) : nullptr;
+    if (node == nullptr)
+        return fmt::format("{} is no value; allowed: {}", in_quotes(value), row->info.allowed);
+    Context context("command");
+    FaultSettings changed = fault;
+    if (!row->read(*node, context, &changed)) {
+        const ConfigError error = context.take_errors().front();
+        return fmt::format("{}: {}; allowed: {}", key, error.wrong, error.allowed);
+    }
+    fault = changed;
+    return {};
+}
+
+namespace {
+
+// What a file that says nothing but the profile makes, without its name: saving then writes that.
+Config base_of(const Config& config) {
+    Config base;
+    base.buffer_profile = config.buffer_profile;
+    start_from_profile(base);
+    base.buffer_profile = no_profile;
+    return base;
+}
+
+}  // namespace
+
+std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole) {
+    const Config base = base_of(config);
+    schema::Listing listing{path, {}};
+    schema::config_rows().list_values(&config, whole ? nullptr : &base, {}, listing);
+    return std::move(listing.values);
+}
+
+std::string config_key(std::string_view name) { return schema::toml_key(name); }
+
+std::string to_toml(const Config& config) {
+    const Config base = base_of(config);
+    std::string out;
+    if (config.hosts.empty()) {
+        schema::config_rows().save(config, base, {}, out);
+    } else {
+        Config said = config;
+        remove_host_neighbors(said);
+        schema::config_rows().save(said, base, {}, out);
+    }
+    return out;
+}
+
+}  // namespace sluice

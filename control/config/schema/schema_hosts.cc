@@ -1,0 +1,446 @@
+// Simulated hosts and their flows.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "control/config/schema/schema_sections.hh"
+#include "lib/roce/requester.hh"
+
+namespace sluice::schema {
+namespace {
+
+constexpr std::uint64_t fraction_one = roce::fraction_one;
+constexpr std::uint64_t max_denominator = 65'536;
+constexpr double billion = 1e9;
+constexpr Duration longest = seconds(100LL * 24 * 3600);
+
+__extension__ using Wide = unsigned __int128;
+
+std::uint64_t from_billionths(std::uint64_t billionths) {
+    return static_cast<std::uint64_t>((static_cast<Wide>(fraction_one) * billionths + 500'000'000) /
+                                      1'000'000'000);
+}
+
+// A part of one, as 1/N or as a decimal of nine digits: both are printed as they were read.
+Type<std::uint64_t> fraction() {
+    Type<std::uint64_t> type{
+        "fraction",
+        fmt::format("a number from 0 to 1, or \"1/N\" with N from 1 to {}", max_denominator),
+        R"("1/256")",
+        {},
+        {}};
+    type.read = [self = type](const toml::node& node, Context& context, std::uint64_t& out) {
+        if (const auto* string = node.as_string()) {
+            const std::string_view text = string->get();
+            const auto under = text.starts_with("1/") ? parse_integer(text.substr(2)) : parse_integer("");
+            if (!under) return self.refuse(node, context, "is not a fraction");
+            if (*under == 0 || *under > max_denominator)
+                return self.refuse(node, context, "has a denominator out of range");
+            out = fraction_one / *under;
+            return true;
+        }
+        const std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
+        if (!number) return self.refuse(node, context, "is not a fraction");
+        if (!(*number >= 0 && *number <= 1))  // a NaN is neither
+            return self.refuse(node, context, "is not from 0 to 1");
+        out = from_billionths(static_cast<std::uint64_t>(std::llround(*number * billion)));
+        return true;
+    };
+    type.print = [](const std::uint64_t& value, const std::uint64_t*) -> std::string {
+        if (value == 0) return "0";
+        if (value == fraction_one) return "1";
+        const std::uint64_t under = (fraction_one + value / 2) / value;
+        if (under <= max_denominator && fraction_one / under == value) return fmt::format("\"1/{}\"", under);
+        const auto billionths = static_cast<std::uint64_t>(
+            (static_cast<Wide>(value) * 1'000'000'000 + fraction_one / 2) / fraction_one);
+        return fmt::format("{:.9f}", static_cast<double>(billionths) / billion);
+    };
+    return type;
+}
+
+Type<std::uint32_t> path_mtu() {
+    const auto in_range = integer<std::uint32_t>(roce::least_mtu, roce::greatest_mtu);
+    Type<std::uint32_t> type = in_range;
+    type.allowed = fmt::format("a multiple of 4 from {} to {}; InfiniBand has its powers of two",
+                               roce::least_mtu, roce::greatest_mtu);
+    type.example = "1024";
+    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
+        if (!in_range.read(node, context, out)) return false;
+        return roce::valid_mtu(out) || self.refuse(node, context, "is not a multiple of 4");
+    };
+    return type;
+}
+
+Type<std::uint8_t> dscp() { return integer<std::uint8_t>(0, 63); }
+
+template <class T>
+Type<std::optional<T>> as_cc_has_it(Type<T> type) {
+    return optional_or(std::move(type), "auto");
+}
+
+constexpr std::array<std::pair<std::string_view, MessageKind>, 3> distributions{
+    {{"web-search", MessageKind::web_search},
+     {"hadoop", MessageKind::hadoop},
+     {"ali-storage", MessageKind::ali_storage}}};
+
+// A size, "1KB..1MB", or a distribution.
+Type<MessageConfig> message() {
+    const Type<std::uint64_t> one = size(1, max_message_bytes, "1MB");
+    Type<MessageConfig> type{
+        "message size", one.allowed + "; two of them with .. between: uniform", one.example, {}, {}};
+    for (const auto& [word, kind] : distributions) type.allowed += fmt::format(", or \"{}\"", word);
+    type.read = [self = type, one](const toml::node& node, Context& context, MessageConfig& out) {
+        const auto* string = node.as_string();
+        const std::string_view text = string != nullptr ? std::string_view(string->get()) : "";
+        for (const auto& [word, kind] : distributions)
+            if (text == word) return out = {kind}, true;
+        std::uint64_t least = 0, most = 0;
+        if (const std::size_t dots = text.find(".."); dots == text.npos) {
+            if (!one.read(node, context, least)) return false;
+            most = least;
+        } else {
+            for (const auto& [end, bytes] :
+                 {std::pair(text.substr(0, dots), &least), std::pair(text.substr(dots + 2), &most)}) {
+                const auto value = parse_size(end);
+                if (!value)
+                    return self.refuse(node, context, fmt::format("has an end that {}", value.error().wrong));
+                if (*value < 1 || *value > max_message_bytes)
+                    return self.refuse(node, context, "has an end out of range");
+                *bytes = *value;
+            }
+        }
+        if (least > most) return self.refuse(node, context, "ends below its beginning");
+        out = {MessageKind::uniform, static_cast<std::uint32_t>(least), static_cast<std::uint32_t>(most)};
+        return true;
+    };
+    type.print = [](const MessageConfig& value, const MessageConfig*) {
+        for (const auto& [word, kind] : distributions)
+            if (value.kind == kind) return toml_string(word);
+        const std::string least = print_size(value.least_bytes);
+        return toml_string(value.least_bytes == value.most_bytes
+                               ? least
+                               : fmt::format("{}..{}", least, print_size(value.most_bytes)));
+    };
+    return type;
+}
+
+// A constant of cc = "dcqcn" at the usual speeds: "25M at 25G, 40M at 40G, ...".
+std::string by_speed(const std::function<std::string(const roce::ReactionParameters&)>& constant) {
+    std::string text;
+    for (const std::uint64_t speed : {25U, 40U, 100U, 200U, 400U, 800U}) {
+        const Rate line = gigabits(speed);
+        append_item(
+            text, ", ",
+            fmt::format("{} at {}", constant(roce::ReactionParameters::scaled(line)), print_rate(line)));
+    }
+    return text;
+}
+
+void add_reaction_rows(Rows<HostConfig>& rows) {
+    using H = HostConfig;
+    using P = roce::ReactionParameters;
+    const std::string additive = by_speed([](const P& p) { return print_rate(p.additive); });
+    const std::string hyper = by_speed([](const P& p) { return print_rate(p.hyper); });
+    const std::string least = by_speed([](const P& p) { return print_rate(p.min_rate); });
+    const std::string bytes = by_speed([](const P& p) { return print_size(p.byte_counter); });
+    const auto timer = as_cc_has_it(time(nanoseconds(1), seconds(100), "55us"));
+    const auto bits = [](std::uint64_t low) { return as_cc_has_it(rate(low, 1'000'000'000'000)); };
+    rows.key("g", &H::gain, as_cc_has_it(fraction()),
+             "Gain of alpha: a CNP moves it so much of the way to 1, an alpha timer to 0; \"auto\": 1/256.");
+    rows.key("initial_alpha", &H::first_alpha, as_cc_has_it(fraction()),
+             "Alpha at the first CNP; \"auto\": 1.");
+    rows.key("alpha_timer", &H::alpha_timer, timer,
+             "Alpha decays after so long without a CNP; \"auto\": 55us, of dcqcn-timer 1us.");
+    rows.key("increase_timer", &H::increase_timer, timer,
+             "The rate rises so often; \"auto\": 55us, of dcqcn-timer 300us.");
+    rows.key("byte_counter", &H::byte_counter, as_cc_has_it(size(0, 1ULL << 40, "10MB")),
+             "And after so many wire bytes; 0: by time alone; \"auto\": " + bytes +
+                 "; of dcqcn-paper 10MB, of dcqcn-timer 0.");
+    rows.key(
+        "fast_recovery", &H::fast_recovery, as_cc_has_it(integer<std::uint32_t>(1, 1'000'000)),
+        "Increases that halve the way to the target before it rises itself; \"auto\": 5, of dcqcn-timer 1.");
+    rows.key("rate_ai", &H::rate_ai, bits(0),
+             "Additive increase of the target; \"auto\": 1/1000 of the line rate (" + additive +
+                 "); of dcqcn-paper 40M, of dcqcn-timer 1/5000 of the line rate.");
+    rows.key("rate_hai", &H::rate_hai, bits(0),
+             "Hyper increase of it; \"auto\": 1/200 of the line rate (" + hyper +
+                 "); of dcqcn-paper 200M, of dcqcn-timer 1/500 of the line rate.");
+    rows.key(
+        "rate_min", &H::rate_min, bits(1),
+        "The rate never falls below; \"auto\": 1/400 of the line rate (" + least + "); of dcqcn-paper 100M.");
+    rows.key("decrease_timer", &H::decrease_timer, timer,
+             "With cc = \"dcqcn-timer\": a CNP cuts the rate at ticks so far apart; \"auto\": 4us.");
+    rows.key("clamp_target", &H::clamp_target, as_cc_has_it(boolean()),
+             "With cc = \"dcqcn-timer\": a cut lowers the target even if no increase came between; \"auto\": "
+             "false.");
+}
+
+Type<std::uint32_t> receive_window() {
+    const auto in_range = integer<std::uint32_t>(roce::least_receive_window, roce::most_receive_window);
+    Type<std::uint32_t> type = in_range;
+    type.example = "1024";
+    type.allowed =
+        fmt::format("a power of two from {} to {}", roce::least_receive_window, roce::most_receive_window);
+    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
+        if (!in_range.read(node, context, out)) return false;
+        return std::has_single_bit(out) || self.refuse(node, context, "is no power of two");
+    };
+    return type;
+}
+
+void add_reliability_rows(Rows<HostConfig>& rows) {
+    using H = HostConfig;
+    using roce::Recovery;
+    using R = roce::RecoverySettings;
+    const auto retries = optional_or(integer<unsigned>(0, 1'000'000), "unlimited");
+    rows.key("window", &H::window_bytes, size(0, 1ULL << 40, "100KB"),
+             "Payload that a queue pair has outstanding; 0: unlimited.")
+        .at_start();
+    rows.key("ack_every", &H::ack_every, integer<std::uint32_t>(1, 1U << 22),
+             "Packets after which one asks for an acknowledgement; the last of a message always does.")
+        .at_start();
+    rows.key("ack_coalescing", &H::ack_coalescing, integer<std::uint32_t>(1, 1U << 22),
+             "Packets at most that one acknowledgement of its own is for, if none asks for it before.")
+        .at_start();
+    rows.key("reads", &H::reads, integer<std::uint32_t>(1, 255), "READs that a queue pair has outstanding.")
+        .at_start();
+    rows.key("recovery", &H::recovery, &R::kind,
+             word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
+             "After a loss all is sent again from it on, or only what is missing: then its queue pairs place "
+             "packets out of order. Between two hosts it is selective if both say so.")
+        .at_start();
+    rows.key("receive_window", &H::recovery, &R::receive_window, receive_window(),
+             "With recovery = \"selective\": packets of a queue pair from the oldest missing on that it "
+             "keeps; "
+             "its peer has no more outstanding. Go-back-N measures reordering over so many.")
+        .at_start();
+    rows.key(
+            "reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
+            "With recovery = \"selective\": a packet that is missing for so long, and at most twice so long, "
+            "counts as lost; 0: at once.")
+        .at_start();
+    rows.key(
+            "timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
+            "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
+            "\"selective\" that packet, and what its answer shows to be missing. \"auto\": twice the time to "
+            "drain every buffer on the way at its slowest link, shaper or max_rate, at least 4ms and at most "
+            "500ms; --check has it.")
+        .at_start();
+    rows.key("retry_count", &H::retry_count, retries,
+             "Time-outs and sequence errors without progress that a queue pair survives.")
+        .at_start();
+    rows.key("rnr_retry", &H::rnr_retry, retries, "The same of RNR NAKs: its peer had no receive posted.")
+        .at_start();
+    rows.key("rnr_chance", &H::rnr_chance, odds(),
+             "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.")
+        .at_start();
+    rows.key("rnr_timer", &H::rnr_timer, time(microseconds(10), roce::longest_rnr_delay, "10us"),
+             "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.")
+        .at_start();
+}
+
+std::vector<std::pair<std::string, roce::CongestionControl>> named(
+    std::initializer_list<roce::CongestionControl> kinds) {
+    std::vector<std::pair<std::string, roce::CongestionControl>> words;
+    for (const auto kind : kinds) words.emplace_back(to_string(kind), kind);
+    return words;
+}
+
+// The keys of [host.default] beside the rows of one host.
+Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
+    using H = HostConfig;
+    using Cc = roce::CongestionControl;
+    using Scope = roce::CnpScope;
+    rows.key("cc", &H::cc, word<Cc>(named({Cc::dcqcn, Cc::dcqcn_paper, Cc::dcqcn_timer, Cc::none})),
+             "Congestion control: DCQCN with the paper's constants in proportion to the line rate; with the "
+             "paper's own, which are for 40G; of NICs (timers only); or none.");
+    rows.key("mtu", &H::mtu, path_mtu(), "Payload of a packet; between two hosts the smaller one counts.")
+        .at_start();
+    rows.key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.").at_start();
+    rows.key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
+             "DSCP of its acknowledgements; \"auto\": its dscp.")
+        .at_start();
+    rows.key("cnp_dscp", &H::cnp_dscp, dscp(),
+             "DSCP of its congestion notification packets. A port classes them by it only where its map has "
+             "cnp_tc = \"dscp\"; by default their opcode counts.")
+        .at_start();
+    rows.key("pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
+             "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.")
+        .at_start();
+    rows.key("ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
+             "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.")
+        .at_start();
+    rows.key("cnp_interval", &H::cnp_interval, time({}, seconds(1), "50us"),
+             "Least time between two CNPs of one scope; 0: one for each packet with CE.")
+        .at_start();
+    rows.key("cnp_scope", &H::cnp_scope,
+             word<Scope>({{"qp", Scope::queue_pair}, {"address", Scope::peer}, {"port", Scope::port}}),
+             "Scope of that interval: a queue pair, a sender's address, or all that the port receives.")
+        .at_start();
+    rows.key("echo_ce", &H::echo_ce, boolean(), "It answers CE by CNPs: its notification point is on.");
+    rows.key("ignore_cnp", &H::ignore_cnp, boolean(), "It does not react to CNPs, whatever its cc.");
+    add_reaction_rows(rows);
+    add_reliability_rows(rows);
+    rows.key("udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
+             "Whose UDP source port its frames have: one for each queue pair, so that ECMP spreads them, or "
+             "49152 for all: then they take one path, unless switches have hash_roce_qp.")
+        .at_start();
+    rows.key("payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
+             "Whether its frames carry their payload, or their first bytes and what makes the others where "
+             "captures, kernel or faults want them: the results are the same, at less memory and time. Hosts "
+             "of sluice-fabric describe it unless told.")
+        .at_start();
+    rows.key("ring", &H::ring_frames, integer<std::uint32_t>(1, 4096),
+             "Frames of a class in its transmit ring, which a rate no longer changes.")
+        .at_start();
+    rows.key("drain", &H::drain, optional_or(rate(1'000'000, max_rate_bits), "unlimited"),
+             "Rate at which it takes in what it receives.");
+    rows.key("receive_buffer", &H::receive_buffer_bytes, size(1, 1ULL << 30, "64KB"),
+             "Room for what it has not taken in: with drain it sends XOFF above.")
+        .at_start();
+    rows.key("receive_xon", &H::receive_xon_bytes, optional_or(size(0, 1ULL << 30, "32KB"), "auto"),
+             "What of it is left when it sends XON; \"auto\": half of receive_buffer.")
+        .at_start();
+    rows.key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
+             "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.")
+        .at_start();
+    return rows;
+}
+
+Rows<HostConfig> rows_of_one_host() {
+    using H = HostConfig;
+    Rows<HostConfig> rows;
+    rows.key("port", &H::port, name("a port's name"),
+             "Port behind which it is; it needs no device. Unless said: the port of the host's name.",
+             "the host's name")
+        .at_start();
+    rows.required("address", &H::address, address(),
+                  "Its IP address, in a subnet of the port. Its neighbor entry is made, unless given.")
+        .at_start();
+    rows.key("mac", &H::mac, optional_or(mac(), "auto"),
+             "Its MAC address; \"auto\": 02:53:4c:01 and the host's index.")
+        .at_start();
+    return rows_of_all_hosts(std::move(rows));
+}
+
+HostConfig host_base(const Config& config, const std::string& name) {
+    HostConfig base = config.host_defaults;
+    base.port = name;
+    return base;
+}
+
+constexpr std::string_view defaults_name = "default";
+
+}  // namespace
+
+Rows<HostConfig> common_host_rows() { return rows_of_all_hosts(); }
+
+// [host.default] is where the others start from, and no host.
+void add_host_section(Rows<Config>& rows) {
+    Row& row = rows.section("host", "A simulated RoCE host behind a port, under the virtual clock.");
+    const auto common = rows_of_all_hosts(), own = rows_of_one_host();
+    row.read = [common, own](const toml::node& node, Context& context, void* object) {
+        Config& config = *static_cast<Config*>(object);
+        return read_named(node, context, max_ports + 1,
+                          [&](const std::string& name, const toml::node& at, const toml::table& table) {
+                              if (name == defaults_name)
+                                  return common.read(table, context, config.host_defaults);
+                              HostConfig host = host_base(config, name);
+                              host.place = place_of(at.source());
+                              if (!own.read(table, context, host)) return false;
+                              config.hosts[name] = std::move(host);
+                              return true;
+                          });
+    };
+    row.save = [common, own](const void* object, const void* base, const std::string& header,
+                             std::string& out) {
+        const Config& config = *static_cast<const Config*>(object);
+        common.save(config.host_defaults, static_cast<const Config*>(base)->host_defaults,
+                    fmt::format("{}.{}", header, defaults_name), out);
+        for (const auto& [name, host] : config.hosts)
+            own.save(host, host_base(config, name), header + "." + toml_key(name), out, true);
+    };
+    row.list = [common, own](const void* object, const void* base, const Listing::Place& place,
+                             Listing& out) {
+        const Config& config = *static_cast<const Config*>(object);
+        const Config* from = static_cast<const Config*>(base);
+        const Listing::Place defaults = place.below(defaults_name);
+        if (out.wants(defaults.path))
+            common.list_values(&config.host_defaults, from == nullptr ? nullptr : &from->host_defaults,
+                               defaults, out);
+        for (const auto& [name, host] : config.hosts) {
+            const Listing::Place below = place.below(name);
+            if (!out.wants(below.path)) continue;
+            const HostConfig host_from = host_base(config, name);
+            own.list_values(&host, from == nullptr ? nullptr : &host_from, below, out);
+        }
+    };
+    row.describe = [own](const std::string& header, std::vector<KeyInfo>& out) {
+        own.describe(header + ".NAME", out);
+    };
+}
+
+Type<std::vector<std::string>> names_of_hosts() {
+    const Type<std::string> one = name("a host's name");
+    Type<std::vector<std::string>> type = list_of(one, max_ports);
+    type.name = "host, or list of hosts";
+    type.allowed = fmt::format("a host's name, or a list of 1 to {}", max_ports);
+    type.example = R"(["h1", "h2"])";
+    type.read = [self = type, one](const toml::node& node, Context& context, std::vector<std::string>& out) {
+        if (node.is_string()) {
+            out.resize(1);
+            return one.read(node, context, out.front());
+        }
+        if (!node.is_array()) return self.refuse(node, context, "is not a list");
+        if (!self.read(node, context, out)) return false;
+        return !out.empty() || self.refuse(node, context, "is empty");
+    };
+    type.print = [one, list = type.print](const std::vector<std::string>& names,
+                                          const std::vector<std::string>*) {
+        return names.size() == 1 ? one.print(names.front(), nullptr) : list(names, nullptr);
+    };
+    return type;
+}
+
+Rows<FlowConfig> flow_rows() {
+    using F = FlowConfig;
+    const auto burst = optional_or(time(nanoseconds(1), seconds(1000), "100us"), "none");
+    Rows<FlowConfig> rows;
+    rows.required("from", &F::from, names_of_hosts(), "Hosts that send, each to every host in to.");
+    rows.required("to", &F::to, names_of_hosts(),
+                  "Hosts that they send to; with kind = \"read\", read from.");
+    rows.key("name", &F::name, text("a name", 0, 64, "incast"),
+             "Its name in reports; empty: made of its ends, h1-h4.");
+    rows.key("qps", &F::qps, integer<std::uint32_t>(1, max_pair_qps), "Queue pairs of each pair of hosts.");
+    rows.key("kind", &F::kind,
+             word<FlowKind>({{"write", FlowKind::write}, {"send", FlowKind::send}, {"read", FlowKind::read}}),
+             "Operation of its messages.");
+    rows.key("message", &F::message, message(),
+             "Size of a message: fixed, uniform in a range, or drawn from a published distribution. "
+             "The distributions are the tables of HPCC's simulator "
+             "(alibaba-edu/High-Precision-Congestion-Control, "
+             "traffic_gen): WebSearch (DCTCP's), FbHdp and AliStorage2019.");
+    rows.key("depth", &F::depth, optional_or(integer<std::uint32_t>(1, 65'536), "auto"),
+             "Messages that a queue pair has outstanding in a closed loop; \"auto\": 1.");
+    rows.key("load", &F::load, optional_or(per_cent(), "none"),
+             "Messages come by Poisson instead, and their payload is this part of the line rate of each "
+             "host in from.");
+    rows.key("on", &F::on, burst, "With load: it comes in bursts so long; load is that of a burst.");
+    rows.key("off", &F::off, burst, "And this is the silence between them.");
+    rows.key("messages", &F::messages, integer_64(0, 1ULL << 40),
+             "Messages of a queue pair, after which it is done; 0: endless. With depth = N and messages = N, "
+             "all N come at start: a burst at a time.");
+    rows.key("start", &F::start, time({}, longest, "1ms"), "When it begins, from the run's origin.");
+    rows.key("spread", &F::spread, time({}, longest, "100us"),
+             "Each queue pair begins later, by a drawn part of it.");
+    rows.key("stop", &F::stop, optional_or(time({}, longest, "20ms"), "none"),
+             "No message begins at or after it.");
+    rows.key("dscp", &F::dscp, optional_or(dscp(), "host"), "DSCP of its data; \"host\": the sender's.");
+    rows.key("pcp", &F::pcp, optional_or(integer<std::uint8_t>(0, 7), "host"),
+             "PCP of its data, in a tag of VLAN 0; \"host\": the sender's.");
+    return rows;
+}
+
+}  // namespace sluice::schema

@@ -1,0 +1,136 @@
+// Routes and neighbors, the tables they go to, the kernel, and what is not for forwarding.
+#include <fmt/format.h>
+
+#include "control/config/schema/schema_sections.hh"
+
+namespace sluice::schema {
+namespace {
+
+Type<LoadBalance> load_balance_mode() {
+    std::vector<std::pair<std::string, LoadBalance>> words;
+    for (std::size_t n = 0; n < load_balance_names.size(); ++n)
+        words.emplace_back(load_balance_names[n], static_cast<LoadBalance>(n));
+    return word(std::move(words));
+}
+
+Type<std::optional<LoadBalance>> mode_or(std::string absent) {
+    return optional_or(load_balance_mode(), std::move(absent));
+}
+
+}  // namespace
+
+Rows<FibConfig> fib_rows() {
+    using F = FibConfig;
+    const auto tables = optional_or(integer<std::uint32_t>(256, 1U << 21), "auto");
+    Rows<FibConfig> rows;
+    rows.key("ipv4_tables", &F::ipv4_tables, tables,
+             "Room for IPv4 prefixes longer than /24: a table for each /24 that has any, 2 KiB "
+             "of memory each; \"auto\": 16384 and twice what the configuration takes.")
+        .at_start();
+    rows.key("ipv6_tables", &F::ipv6_tables, tables,
+             "Room for IPv6 prefixes: a table for each /24, /32, /40 ... on the way to longer "
+             "ones; \"auto\": 16384 and twice what the configuration takes.")
+        .at_start();
+    return rows;
+}
+
+Rows<PuntConfig> punt_rows() {
+    const auto limits = [](const PuntLimit& fallback) {
+        using L = PuntLimit;
+        Rows<L> rows;
+        rows.key("rate", &L::rate, integer<std::uint32_t>(0, 1'000'000),
+                 "Packets a second of the class that control gets from a port; 0: none, they are dropped.",
+                 std::to_string(fallback.rate));
+        rows.key("burst", &L::burst, integer<std::uint32_t>(1, 4096), "As many of them may come at once.",
+                 std::to_string(fallback.burst));
+        return rows;
+    };
+    const PuntConfig defaults;
+    Rows<PuntConfig> rows;
+#define PUNT(name, rate, burst, sentence) \
+    rows.nested(#name, &PuntConfig::name, limits(defaults.name), "Punt class: " sentence ".");
+#include "lib/punt/punt_classes.def"
+#undef PUNT
+    return rows;
+}
+
+Rows<KernelConfig> kernel_rows() {
+    using K = KernelConfig;
+    Rows<KernelConfig> rows;
+    rows.key("routes", &K::routes, boolean(),
+             "Routes, neighbors and addresses that the kernel has at the ports' interfaces are "
+             "the switch's too, behind those of the configuration.")
+        .at_start();
+    rows.key("taps", &K::taps, optional_or(boolean(), "auto"),
+             "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
+             "kernel: it gets what the port punts; \"auto\": with routes.")
+        .at_start();
+    rows.key("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
+             "Notice of the kernel that may wait to be read; beyond it all is asked for anew.")
+        .at_start();
+    return rows;
+}
+
+Rows<NeighborConfig> neighbor_rows() {
+    using N = NeighborConfig;
+    Rows<NeighborConfig> rows;
+    rows.required("address", &N::address, address(),
+                  "The neighbor's IP address; other ports may have another neighbor of the same.");
+    rows.required("port", &N::port, name("a port's name"), "The port behind which it is.");
+    rows.required("mac", &N::mac, mac(), "Its MAC address.");
+    rows.key("vlan", &N::vlan, optional_or(integer<std::uint16_t>(1, 4094), "none"),
+             "VLAN whose tag its frames get; \"none\": untagged.");
+    return rows;
+}
+
+Rows<RouteConfig> route_rows() {
+    using R = RouteConfig;
+    Rows<RouteConfig> rows;
+    rows.required("prefix", &R::prefix, network(), "Destinations that the route is for.");
+    rows.required(
+        "via", &R::via, next_hops(),
+        fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it. Without "
+                    "a port a next hop is every neighbor of that address.",
+                    min_hop_weight, max_hop_weight));
+    rows.key("load_balance", &R::load_balance, mode_or("default"),
+             "How its packets choose among them; \"default\": as [load_balance] has it.");
+    return rows;
+}
+
+Rows<LoadBalanceConfig> load_balance_rows() {
+    using L = LoadBalanceConfig;
+    using S = BalanceSettings;
+    constexpr unsigned most_margin = LinkQuality::stopped;
+    Rows<LoadBalanceConfig> rows;
+    rows.key(
+        "mode", &L::mode, load_balance_mode(),
+        "How packets choose among the next hops of a group. hash: by their flow alone. flowlet: a flow may "
+        "change its path after a gap. adaptive: and also without one, where another path is better. "
+        "packet: each packet for itself.");
+    rows.key("classes", &L::classes, list_of(class_id(), classes),
+             "Traffic classes for which that holds, others go by hash; empty: all.");
+    rows.key("rc", &L::rc, mode_or("mode"), "Of RoCEv2 packets of RC queue pairs; \"mode\": as mode has it.");
+    rows.key("uc", &L::uc, mode_or("mode"), "Likewise of UC.");
+    rows.key("rd", &L::rd, mode_or("mode"), "Likewise of RD.");
+    rows.key("ud", &L::ud, mode_or("mode"), "Likewise of UD.");
+    rows.key("other", &L::other, mode_or("mode"), "Likewise of other RoCEv2 packets, CNPs among them.");
+    rows.key("not_roce", &L::not_roce, mode_or("mode"), "Likewise of packets that are not RoCEv2.");
+    rows.key("flowlets", &L::flowlets, integer<std::uint32_t>(64, 65536),
+             "Entries of each receive queue's flowlet table, rounded up to a power of two; flows whose "
+             "hashes fall together share one.")
+        .at_start();
+    rows.key("flowlet_gap", &L::settings, &S::gap, time(nanoseconds(100), seconds(1), "100us"),
+             "Time without a packet after which a flowlet has ended.");
+    rows.key("move_interval", &L::settings, &S::move_interval, time({}, seconds(10), "1ms"),
+             "Adaptive: a flow is moved at most once in this time.");
+    rows.key("move_margin", &L::settings, &S::margin, integer<std::uint8_t>(1, most_margin),
+             "Adaptive: by how many bands the other path must be better.");
+    rows.key("load_interval", &L::scale, &LoadScale::interval,
+             time(nanoseconds(100), milliseconds(10), "20us"),
+             "An eighth of a port's load is forgotten in each; the load has eight bands.");
+    rows.key("queue_unit", &L::scale, &LoadScale::queue_unit, time(nanoseconds(10), milliseconds(10), "1us"),
+             "A queue that takes less time to send is in band 0; each further band is twice as long.");
+    return rows;
+}
+
+}  // namespace sluice::schema

@@ -1,0 +1,230 @@
+// Ports, their groups and queues, the faults on their links, and the maps by which they classify.
+#include "control/config/schema/schema_sections.hh"
+#include "lib/pfc/pfc_generator.hh"
+
+namespace sluice::schema {
+namespace {
+
+constexpr std::uint32_t max_cable_m = 100'000;
+constexpr std::uint64_t max_burst_bytes = 1'000'000;
+constexpr const char* burst_sentence =
+    "What that lets through at once, in bytes on the wire; \"auto\": two frames of the MTU, less below 2 "
+    "Gb/s.";
+
+// Defaults come from a preset.
+template <class T>
+Type<std::optional<T>> or_preset(Type<T> type) {
+    return optional_or(std::move(type), "preset");
+}
+
+Type<std::uint64_t> part_of_buffer(std::string example) {
+    return size(0, max_buffer_bytes, std::move(example));
+}
+
+template <class Struct>
+void add_threshold_rows(Rows<Struct>& rows) {
+    rows.key("dynamic_th", &Struct::dynamic_th, or_preset(signed_integer(-8, 7)),
+             "Limit on shared use: 2^dynamic_th times what is free in the pool.");
+    rows.key("static_th", &Struct::static_bytes, or_preset(part_of_buffer("100KB")),
+             "Limit on shared use in bytes; 0: none.");
+    rows.key("pool", &Struct::pool, or_preset(name("a pool's name")), "The [pool.NAME] it shares.");
+    rows.key("size", &Struct::size_bytes, or_preset(part_of_buffer("20KB")), "Bytes reserved for it alone.");
+}
+
+Rows<PriorityGroupConfig> priority_group_rows() {
+    using G = PriorityGroupConfig;
+    Rows<G> rows;
+    add_threshold_rows(rows);
+    rows.key("lossless", &G::lossless, or_preset(boolean()), "Paused by PFC instead of dropped.");
+    rows.key("xoff", &G::xoff_bytes, or_preset(part_of_buffer("100KB")),
+             "Headroom: what may still arrive after XOFF; \"preset\": computed.");
+    rows.key("xon", &G::xon_bytes, or_preset(part_of_buffer("10KB")),
+             "XON when shared use is at most this, or at most the limit less xon_offset.");
+    rows.key("xon_offset", &G::xon_offset_bytes, or_preset(part_of_buffer("18200")),
+             "How far shared use falls below the limit before XON.");
+    return rows;
+}
+
+Rows<QueueConfig> queue_rows() {
+    using Q = QueueConfig;
+    Rows<Q> rows;
+    add_threshold_rows(rows);
+    rows.key(
+        "scheduler", &Q::scheduler,
+        or_preset(word<QueueScheduler>({{"strict", QueueScheduler::strict}, {"dwrr", QueueScheduler::dwrr}})),
+        "Strict goes first, the higher index before the lower; the rest share by weight.");
+    rows.key("weight", &Q::weight, or_preset(integer<std::uint8_t>(1, 255)),
+             "Share among the dwrr queues, in wire bytes.");
+    rows.key("min_rate", &Q::min_rate, rate(0, max_rate_bits),
+             "Served before strict queues until it gets so much, on the wire; 0: no floor.");
+    rows.key("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit.");
+    rows.key("max_burst", &Q::max_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
+             burst_sentence);
+    rows.key("wred", &Q::wred, or_preset(name("a WRED profile's name")),
+             "The [wred.NAME] that marks and drops, or linear, steep, sonic, none.");
+    rows.key("microburst", &Q::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "port"),
+             "Depth in bytes above which the queue bursts; 0: none; \"port\": the port's.");
+    return rows;
+}
+
+}  // namespace
+
+Rows<FaultSettings> fault_rows() {
+    using F = FaultSettings;
+    const auto every = integer_64(0, 1ULL << 40);
+    const auto delay = time({}, seconds(1), "5us");
+    const auto off_or_16_bits = optional_or(integer<std::uint16_t>(0, 65535), "off");
+    Rows<FaultSettings> rows;
+    rows.key("drop_every", &F::drop_every, every,
+             "Every so many frames of the peer, one is lost on its way; 0: none.");
+    rows.key("drop_chance", &F::drop_chance, odds(), "Chance that a frame of the peer is lost on its way.");
+    rows.key("corrupt_chance", &F::corrupt_chance, odds(),
+             "Chance that a bit behind the Ethernet header of a frame of the peer is inverted.");
+    rows.key("duplicate_chance", &F::duplicate_chance, odds(),
+             "Chance that a frame of the peer arrives twice.");
+    rows.key("delay", &F::delay, delay, "How much later frames of the peer arrive, in order.");
+    rows.key("ber", &F::ber, bit_error_rate(most_ber),
+             "Bit error rate of the wire from the peer: a frame with a wrong bit fails its FCS, and the port "
+             "drops it.");
+    rows.key("tx_drop_every", &F::tx_drop_every, every,
+             "Every so many frames that we send, PFC among them, one is lost on its way; 0: none.");
+    rows.key("tx_drop_chance", &F::tx_drop_chance, odds(),
+             "Chance that a frame that we send is lost on its way.");
+    rows.key("tx_corrupt_chance", &F::tx_corrupt_chance, odds(),
+             "Chance that a bit behind the Ethernet header of a frame that we send is inverted.");
+    rows.key("tx_duplicate_chance", &F::tx_duplicate_chance, odds(),
+             "Chance that a frame that we send reaches the peer twice.");
+    rows.key("tx_delay", &F::tx_delay, delay, "How much later frames that we send reach the peer, in order.");
+    rows.key("tx_ber", &F::tx_ber, bit_error_rate(most_ber), "Bit error rate of the wire to the peer.");
+    rows.key("pfc_lose_every", &F::pfc_lose_every, every,
+             "Every so many PFC frames that we send, one is lost on its way; 0: none.");
+    rows.key("pfc_lose_chance", &F::pfc_lose_chance, odds(),
+             "Chance that a PFC frame that we send is lost on its way.");
+    rows.key("pfc_duplicate_chance", &F::pfc_duplicate_chance, odds(),
+             "Chance that a PFC frame that we send reaches the peer twice.");
+    rows.key("pfc_delay", &F::pfc_delay, delay, "How much later our PFC frames reach the peer, in order.");
+    rows.key("pfc_class_vector", &F::pfc_class_vector, off_or_16_bits,
+             "Class-enable vector of every PFC frame that we send; classes it adds get the frame's pause "
+             "time.");
+    rows.key("pfc_quanta", &F::pfc_quanta, off_or_16_bits,
+             "Pause time of every class in every PFC frame that we send, XON as well.");
+    rows.key("storm_classes", &F::storm_classes, class_mask(),
+             "Priorities for which the peer sends XOFF in a storm.");
+    rows.key("storm_every", &F::storm_every, time(microseconds(1), seconds(1), "10us"),
+             "Time between the frames of a storm.");
+    rows.key("storm_for", &F::storm_for, time(microseconds(1), seconds(100), "1ms"),
+             "How long a storm lasts from when it is set: a run does not end before.");
+    rows.key("stuck_xoff", &F::stuck_xoff, class_mask(),
+             "Priorities for which the peer sends one XOFF when this is set, and no word after.");
+    rows.key("overshoot", &F::overshoot_bytes, size(0, 1ULL << 40, "10KB"),
+             "Wire bytes that the peer still sends in a class after it should have stopped.");
+    rows.key("slow_receiver", &F::slow_receiver, optional_or(rate(1'000'000, max_rate_bits), "off"),
+             "Rate at which the peer takes lossless classes: it pauses us when its buffer fills.");
+    rows.key("slow_buffer", &F::slow_buffer_bytes, size(1, 1ULL << 30, "64KB"),
+             "Buffer of a slow receiver: XOFF when it holds more, XON at half.");
+    return rows;
+}
+
+Rows<PortConfig> port_rows() {
+    using P = PortConfig;
+    Rows<PortConfig> rows;
+    rows.key("device", &P::device, text("device", 0, 1024, "net_null0"),
+             "DPDK device string, PCI address, or xdp:INTERFACE; needed under the real clock.")
+        .at_start();
+    rows.key("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta.")
+        .at_start();
+    rows.key("cable", &P::cable_m, length(0, max_cable_m),
+             "Length of the cable, for its propagation and for the headroom.")
+        .at_start();
+    rows.key("reaction", &P::reaction, optional_or(time({}, milliseconds(1), "5us"), "auto"),
+             "From the end of our PFC frame at the peer until it starts no more frames of the class; "
+             "\"auto\": "
+             "the published figure of the speed, with both interfaces' delays.")
+        .at_start();
+    rows.key("mtu", &P::mtu, integer<std::uint32_t>(min_mtu, max_mtu),
+             "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
+             "kernel takes.")
+        .at_start();
+    rows.key("mac", &P::mac, optional_or(mac(), "auto"),
+             "The port's own address; \"auto\": the device's, or one made from the port's index.")
+        .at_start();
+    rows.key("address", &P::address, list_of(interface_address(), 64),
+             "The port's own IP addresses, each with the length of its subnet; its TAP has them, too.");
+    rows.key("promiscuous", &P::promiscuous, boolean(),
+             "Route frames whatever unicast MAC address they are for.");
+    rows.key("responder", &P::responder, boolean(),
+             "Answer ARP, neighbor solicitations and echo requests for the port's addresses, and send "
+             "ICMP errors, where no kernel does.");
+    rows.key("proxy_arp", &P::proxy_arp, boolean(),
+             "The responder answers ARP and neighbor solicitations for hosts behind other ports, too.");
+    rows.key("peer", &P::peer,
+             optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
+             "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
+             "clock. Under the real one it has a single FIFO: all of it stands still while a class is "
+             "paused.")
+        .at_start();
+    rows.key("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
+             "Preset of classes, queues and PFC.");
+    rows.key("pfc", &P::pfc, or_preset(list_of(class_id(), classes)), "Priorities that are lossless by PFC.");
+    rows.key("pfc_mode", &P::pfc_mode,
+             or_preset(word<PfcMode>({{"symmetric", PfcMode::symmetric},
+                                      {"asymmetric", PfcMode::asymmetric},
+                                      {"semi-lossless", PfcMode::semi_lossless},
+                                      {"off", PfcMode::off}})),
+             "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none.");
+    rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(PfcSendSettings::min_quanta, 65535),
+             "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it.");
+    rows.key(
+        "small_xoff", &P::small_xoff, boolean(),
+        "Accept an xoff, or a shared headroom for it, that is too small to be lossless; the report then says "
+        "so.");
+    rows.key("shaper", &P::shaper, rate(0, max_rate_bits), "Most the port sends, on the wire; 0: no limit.");
+    rows.key("shaper_burst", &P::shaper_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
+             burst_sentence);
+    rows.key("microburst", &P::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "auto"),
+             "Depth in bytes above which a queue bursts; 0: none; \"auto\": what the port sends in 32 us.");
+    rows.key("trust", &P::trust,
+             word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
+             "Field that gives a packet its traffic class.");
+    rows.key("default_tc", &P::default_tc, class_id(),
+             "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP.");
+    rows.key("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies.");
+    rows.key("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
+             "Worker that owns the port; \"auto\": ports are dealt round.")
+        .at_start();
+    rows.key("rx_queues", &P::rx_queues, integer<std::uint16_t>(1, max_receive_queues),
+             "Receive queues, over which the device spreads flows; the port's worker polls the "
+             "first. Real clock only.")
+        .at_start();
+    rows.key("rx_workers", &P::rx_workers, list_of(integer<unsigned>(0, max_workers - 1), max_workers),
+             "Workers that poll the other receive queues, in turn; []: all, from the one after "
+             "the port's own.")
+        .at_start();
+    rows.indexed("priority_group", &P::priority_group, priority_group_rows(),
+                 "A priority group of the port, 0 to 7.");
+    rows.indexed("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7.");
+    rows.nested("watchdog", &P::watchdog, port_watchdog_rows(),
+                "Settings of the PFC watchdog that differ at this port.");
+    rows.nested("fault", &P::fault, fault_rows(),
+                "Faults injected on the port's link, under the virtual clock.");
+    return rows;
+}
+
+Rows<MapConfig> map_rows() {
+    using M = MapConfig;
+    Rows<MapConfig> rows;
+    rows.key("dscp_to_tc", &M::dscp_to_tc, class_map<64>(), "Traffic class of each DSCP.");
+    rows.key("pcp_to_tc", &M::pcp_to_tc, class_map<8>(), "Traffic class of each PCP, with trust = \"pcp\".");
+    rows.key("tc_to_queue", &M::tc_to_queue, class_map<8>(), "Egress queue of each traffic class.");
+    rows.key("tc_to_priority_group", &M::tc_to_priority_group, class_map<8>(),
+             "Ingress priority group of each traffic class.");
+    rows.key("pfc_priority_to_queue", &M::pfc_priority_to_queue, class_map<8>(),
+             "Queue that a received PFC priority pauses.");
+    rows.key("roce_tc", &M::roce_tc, optional_or(class_id(), "dscp"),
+             "Traffic class of RoCEv2 data and acknowledgements; \"dscp\": as any other packet.");
+    rows.key("cnp_tc", &M::cnp_tc, optional_or(class_id(), "dscp"),
+             "Traffic class of congestion notification packets; \"dscp\": as any other packet.");
+    return rows;
+}
+
+}  // namespace sluice::schema

@@ -1,0 +1,85 @@
+// Writes to stdout and stderr; no other file does. A full disk, or a reader that went away, costs the words
+// and nothing else; `all_said` tells of a full disk. A reader that went away has read enough: `| head`.
+#pragma once
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "control/config/text/journal.hh"
+#include "control/config/text/terminal_text.hh"
+
+namespace sluice {
+
+// On stdout. Throws std::bad_alloc only.
+template <class... What>
+void say(fmt::format_string<What...> format, What&&... what) {
+    fmt::memory_buffer text;
+    fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+    escape_controls(text);
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
+}
+
+// On stderr, with `priority` where journald reads it, behind what was said before on stdout: both may be one
+// log. Never fails: there is nobody left to tell.
+template <class... What>
+void complain_as(Priority priority, fmt::format_string<What...> format, What&&... what) noexcept {
+    static const bool has_priorities = goes_to_journal(STDERR_FILENO);
+    try {
+        fmt::memory_buffer text;
+        if (has_priorities) fmt::format_to(std::back_inserter(text), "<{}>", static_cast<int>(priority));
+        fmt::format_to(std::back_inserter(text), format, std::forward<What>(what)...);
+        escape_controls(text);
+        static_cast<void>(std::fflush(stdout));  // all_said() asks
+        static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    } catch (...) {
+        return;
+    }
+}
+
+template <class... What>
+void complain(fmt::format_string<What...> format, What&&... what) noexcept {
+    complain_as(Priority::error, format, std::forward<What>(what)...);
+}
+
+// The one line about a wrong command line.
+inline int complain_of_usage(std::string_view program, std::string_view what) noexcept {
+    constexpr int exit_usage = 2;  // of every program
+    complain("{0}: {1}; see: {0} --help\n", program, what);
+    return exit_usage;
+}
+
+// The reader of a pipe or a socket has gone away.
+inline bool has_no_reader(int fd) noexcept {
+    pollfd asked{fd, 0, 0};
+    return poll(&asked, 1, 0) == 1 && (asked.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// At the end: whether all that was said on stdout, and that somebody reads, has been written. Complains when
+// not.
+inline bool all_said(const char* program) noexcept {
+    const bool flushed = std::fflush(stdout) == 0;
+    if ((flushed && std::ferror(stdout) == 0) || has_no_reader(STDOUT_FILENO)) return true;
+    complain("{}: stdout cannot be written\n", program);
+    return false;
+}
+
+// At the start: a standard stream that is closed becomes /dev/null. Otherwise the next file opened would get
+// its number, and output would be written into it.
+inline void hold_standard_streams() noexcept {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) static_cast<void>(open("/dev/null", O_RDWR));
+}
+
+// For a program that goes on when the reader of its output has gone away: a write then fails instead.
+inline void outlive_readers() noexcept { static_cast<void>(std::signal(SIGPIPE, SIG_IGN)); }
+
+}  // namespace sluice

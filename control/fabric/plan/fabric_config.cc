@@ -1,0 +1,387 @@
+#include "control/fabric/plan/fabric_config.hh"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "control/config/schema/schema_sections.hh"
+#include "control/config/schema/toml_text.hh"
+#include "control/fabric/plan/scenario_rows.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using schema::AnyRows;
+using schema::Context;
+using schema::Rows;
+
+constexpr std::string_view defaults_name = "default";
+constexpr std::size_t max_nodes = 20'000;
+constexpr std::size_t max_links = 65'536;
+constexpr std::size_t max_phases = 64;
+constexpr std::size_t max_asserts = 1'000;
+
+// The keys at the top of the file.
+struct Top {
+    std::uint64_t seed = 1;
+    std::string name, question;
+};
+
+Rows<Top> top_rows() {
+    Rows<Top> rows;
+    rows.key("seed", &Top::seed, schema::integer_64(0, std::numeric_limits<std::uint64_t>::max()),
+             "Seed of every random decision, of all switches and hosts.");
+    rows.key("name", &Top::name, schema::text("a name", 0, 80, "incast"), "Name of the scenario.");
+    rows.key("question", &Top::question, schema::text("a sentence", 0, 1024, "Does it lose anything?"),
+             "Question that the scenario answers.");
+    return rows;
+}
+
+Rows<TopologySettings> topology_rows() {
+    using T = TopologySettings;
+    using schema::integer;
+    Rows<T> rows;
+    rows.required("kind", &T::kind,
+                  schema::word<TopologyKind>({{"star", TopologyKind::star},
+                                              {"dumbbell", TopologyKind::dumbbell},
+                                              {"leaf-spine", TopologyKind::leaf_spine},
+                                              {"rail", TopologyKind::rail},
+                                              {"three-tier", TopologyKind::three_tier},
+                                              {"ring", TopologyKind::ring}}),
+                  "Shape of the fabric.");
+    const auto count = schema::optional_or(integer<unsigned>(1, 16'384), "auto");
+    rows.key("hosts", &T::hosts, count,
+             "Hosts of a star, of a side of a dumbbell, of a leaf, rack or switch.");
+    rows.key("leaves", &T::leaves, count, "Leaves, with leaf-spine.");
+    rows.key("spines", &T::spines, count, "Spines, with leaf-spine and rail.");
+    rows.key("pods", &T::pods, count, "Pods, with three-tier and rail.");
+    rows.key("racks", &T::racks, count, "Top-of-rack switches of a pod, with three-tier.");
+    rows.key("aggs", &T::aggs, count, "Aggregation switches of a pod, with three-tier.");
+    rows.key("cores", &T::cores, count, "Core switches, with three-tier.");
+    rows.key("rails", &T::rails, count, "NICs of a server, each at a switch of its own, with rail.");
+    rows.key("servers", &T::servers, count, "Servers of a pod, with rail.");
+    rows.key("switches", &T::switches, count, "Switches of a ring.");
+    rows.key(
+        "planes", &T::planes, integer<unsigned>(1, 16),
+        "Whole networks side by side, with leaf-spine, rail and three-tier: a NIC has a port in each, so "
+        "host h1 is p1h1 and p2h1, and traffic stays in its plane.");
+    rows.key("links", &T::links, integer<unsigned>(1, 64), "Parallel cables between two switches.");
+    rows.key("host_speed", &T::host_speed, schema::port_speed(), "Speed of hosts' links.");
+    rows.key("speed", &T::speed, schema::optional_or(schema::port_speed(), "auto"),
+             "Speed of links between switches; \"auto\": as oversubscription says, or that of hosts.");
+    rows.key("oversubscription", &T::oversubscription,
+             schema::optional_or(schema::integer<unsigned>(1, 64), "none"),
+             "Capacity of a leaf's hosts for one of its uplinks', where the speed of these is left to it.");
+    rows.key("host_cable", &T::host_cable_m, schema::length(1, 100'000), "Length of hosts' cables.");
+    rows.key("cable", &T::cable_m, schema::length(1, 100'000), "Length of cables between switches.");
+    rows.key("spine_cable", &T::spine_cable_m, schema::length(1, 100'000),
+             "Of those to the top tier, with three-tier.");
+    return rows;
+}
+
+Rows<RoutingConfig> routing_rows() {
+    using R = RoutingConfig;
+    Rows<R> rows;
+    rows.key("policy", &R::policy,
+             schema::word<RoutingConfig::Policy>({{"auto", R::Policy::automatic},
+                                                  {"shortest", R::Policy::shortest},
+                                                  {"up-down", R::Policy::up_down},
+                                                  {"clockwise", R::Policy::clockwise},
+                                                  {"by-hand", R::Policy::by_hand}}),
+             "Paths: up-down where tiers allow it (\"auto\"), shortest, round a ring one way, or only the "
+             "routes that switches are given.");
+    rows.key("weights", &R::weights,
+             schema::word<Weights>({{"capacity", Weights::capacity}, {"equal", Weights::equal}}),
+             "Weights of next hops: what each can carry onward, or all the same.");
+    rows.key("detection", &R::detection, schema::time({}, longest_time, "1ms"),
+             "From the moment that a cable is cut, or whole again, until both ends see it.");
+    rows.key("convergence", &R::convergence, schema::time({}, longest_time, "10ms"),
+             "From there until all routes have been computed anew.");
+    rows.key(
+        "remote_quality", &R::remote_quality,
+        schema::optional_or(schema::time(microseconds(1), longest_time, "20us"), "none"),
+        "How often a switch tells its neighbors how busy the ways behind it are, which load balancing beyond "
+        "the hash then adds to its own links; \"none\": never.");
+    rows.key("circles", &R::circles_allowed, schema::word<bool>({{"refuse", false}, {"allow", true}}),
+             "Whether a fabric may run whose pauses can wait for each other in a circle.");
+    return rows;
+}
+
+Rows<NodeConfig> node_rows() {
+    using N = NodeConfig;
+    Rows<N> rows;
+    rows.required("name", &N::name, schema::name("a node's name"), "Its name.");
+    rows.key("kind", &N::is_host, schema::word<bool>({{"switch", false}, {"host", true}}), "What it is.");
+    rows.key("tier", &N::tier, schema::optional_or(schema::integer<unsigned>(1, 16), "auto"),
+             "Of a switch: spines are above leaves; \"auto\": by its distance from hosts.");
+    return rows;
+}
+
+Rows<LinkConfig> link_rows() {
+    using L = LinkConfig;
+    Rows<L> rows;
+    rows.required("ends", &L::ends, schema::list_of(schema::name("a node's name"), 2), "Two nodes.");
+    rows.key("speed", &L::speed, schema::port_speed(), "Its speed.");
+    rows.key("cable", &L::cable_m, schema::length(1, 100'000), "Length of its cable.");
+    return rows;
+}
+
+// The keys of one file, read section by section: later ones start from earlier ones.
+class Reader {
+  public:
+    Reader(const toml::table& document, FabricConfig& fabric, std::vector<ConfigError>& errors)
+        : document_(document), fabric_(fabric), errors_(errors) {}
+
+    void read() {
+        Context context(fabric_.file);
+        Top top;
+        static constexpr std::array<std::string_view, 13> sections{
+            "topology",   "routing", "node",  "link",   "switch", "host", "flow",
+            "collective", "event",   "phase", "assert", "vary",   "find"};
+        top_rows().read(document_, context, top, sections);
+        fabric_.seed = top.seed;
+        fabric_.scenario.name = std::move(top.name);
+        fabric_.scenario.question = std::move(top.question);
+        with("topology", context, [&](const toml::node& node) {
+            if (const toml::table* table = schema::want_table(node, context, {}))
+                topology_rows().read(*table, context, fabric_.topology.emplace());
+        });
+        with("routing", context, [&](const toml::node& node) {
+            if (const toml::table* table = schema::want_table(node, context, {}))
+                routing_rows().read(*table, context, fabric_.routing);
+        });
+        read_list("node", context, node_rows(), fabric_.nodes, max_nodes);
+        read_list("link", context, link_rows(), fabric_.links, max_links);
+        read_list("flow", context, schema::flow_rows(), fabric_.flows, max_flows);
+        read_list("collective", context, collective_rows(), fabric_.collectives, max_collectives);
+        read_list("event", context, schema::event_rows(), fabric_.events, max_events);
+        read_scenario(context);
+        with("host", context, [&](const toml::node& node) { read_hosts(node, context); });
+        add(context, {});
+        if (const toml::node* node = document_.get("switch")) read_switches(*node);
+        std::stable_sort(fabric_.events.begin(), fabric_.events.end(),
+                         [](const EventConfig& a, const EventConfig& b) { return a.at < b.at; });
+    }
+
+  private:
+    void with(std::string_view name, Context& context, const std::function<void(const toml::node&)>& use) {
+        const toml::node* node = document_.get(name);
+        if (node == nullptr) return;
+        const Context::Inside inside(context, name);
+        use(*node);
+    }
+
+    // Errors of a context whose keys lie in `section`.
+    void add(Context& context, const std::string& section) {
+        for (ConfigError& error : context.take_errors()) {
+            if (!section.empty()) error.path = error.path.empty() ? section : section + "." + error.path;
+            errors_.push_back(std::move(error));
+        }
+    }
+
+    template <class Child>
+    void read_list(std::string_view name, Context& context, const Rows<Child>& rows, std::vector<Child>& into,
+                   std::size_t limit) {
+        with(name, context, [&](const toml::node& node) {
+            schema::read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
+                Child child;
+                child.place = schema::place_of(at.source());
+                const bool good = rows.read(table, context, child);
+                if (good) into.push_back(std::move(child));
+                return good;
+            });
+        });
+    }
+
+    void read_scenario(Context& context) {
+        ScenarioConfig& scenario = fabric_.scenario;
+        read_list("phase", context, phase_rows(), scenario.phases, max_phases);
+        read_list("assert", context, assert_rows(), scenario.asserts, max_asserts);
+        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
+        with("find", context, [&](const toml::node& node) {
+            if (const toml::table* table = schema::want_table(node, context, {})) {
+                scenario.find.emplace().place = schema::place_of(node.source());
+                if (!find_rows().read(*table, context, *scenario.find)) scenario.find.reset();
+            }
+        });
+        check_scenario_keys(scenario, context, document_);
+    }
+
+    void read_hosts(const toml::node& node, Context& context) {
+        static const Rows<HostConfig> rows = schema::common_host_rows();
+        schema::read_named(node, context, max_nodes,
+                           [&](const std::string& name, const toml::node& at, const toml::table& table) {
+                               if (name == defaults_name)
+                                   return rows.read(table, context, fabric_.host_default);
+                               HostConfig host = fabric_.host_default;
+                               host.place = schema::place_of(at.source());
+                               const bool good = rows.read(table, context, host);
+                               fabric_.hosts[name] = std::move(host);
+                               return good;
+                           });
+    }
+
+    void read_switches(const toml::node& node) {
+        Context context(fabric_.file);
+        const Context::Inside inside(context, "switch");
+        schema::read_named(node, context, max_nodes,
+                           [&](const std::string& name, const toml::node& at, const toml::table& table) {
+                               read_switch(name, at, table);
+                               return true;
+                           });
+        add(context, {});
+    }
+
+    // Its keys are a file of their own, whose places lint names.
+    void read_switch(const std::string& name, const toml::node& at, const toml::table& table) {
+        Context context(fabric_.file);
+        Config config = fabric_.switch_default;
+        // Places of the same key: the switch's own count.
+        SourceMap before = std::move(config.source);
+        const bool good = schema::config_rows().read(table, context, config);
+        const std::string section = "switch." + config_key(name);
+        add(context, section);
+        if (!good) return;
+        config.source = context.take_source();
+        config.source.places.merge(before.places);
+        refuse_foreign(config, section, schema::place_of(at.source()));
+        sort_config(config);
+        if (name == defaults_name)
+            fabric_.switch_default = std::move(config);
+        else
+            fabric_.switches[name] = std::move(config);
+    }
+
+    // Sections of sluiced that are the fabric's here.
+    void refuse_foreign(const Config& config, const std::string& section, SourcePlace place) {
+        const auto refuse = [&](const char* key, const char* why, const char* remedy) {
+            const SourcePlace own = config.source.find(key);
+            errors_.push_back(
+                {fabric_.file, own.line != 0 ? own : place, section + "." + key, why, {}, remedy});
+        };
+        if (!config.hosts.empty()) refuse("host", "hosts are the fabric's", "write [host.NAME] at the top");
+        if (!config.flows.empty()) refuse("flow", "flows are the fabric's", "write [[flow]] at the top");
+        if (!config.wires.empty()) refuse("wire", "a fabric has cables", "leave it out, or run sluiced");
+        if (!config.mirrors.empty())
+            refuse("mirror", "switches of a fabric have no mirrors", "leave it out, or run sluiced");
+        if (!config.expectations.empty())
+            refuse("assert", "assertions are the fabric's", "write [[assert]] at the top");
+        if (config.clock != ClockKind::virtual_time)
+            refuse("clock", "a fabric has the virtual clock", "leave it out");
+        if (config.kernel.routes || config.kernel.has_taps())
+            refuse("kernel", "the kernel has no part in a fabric", "leave it out");
+    }
+
+    const toml::table& document_;
+    FabricConfig& fabric_;
+    std::vector<ConfigError>& errors_;
+};
+
+// By its `name`, or by its index.
+toml::node* element_of(toml::array& list, std::string_view part) {
+    for (toml::node& element : list) {
+        const toml::table* table = element.as_table();
+        const toml::node* name = table == nullptr ? nullptr : table->get("name");
+        if (name != nullptr && name->value<std::string_view>() == part) return &element;
+    }
+    const auto index = parse_integer(part);
+    return index && *index < list.size() ? list.get(*index) : nullptr;
+}
+
+// "a.b.c=VALUE" over the document.
+std::string set_path(toml::table& document, std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0) return "wants PATH=VALUE";
+    std::string_view path = text.substr(0, equals);
+    const std::string_view said = text.substr(equals + 1);
+    auto value = parse_toml(fmt::format("value = {}", said), "--set");
+    if (!value || value->size() != 1)
+        value = parse_toml(fmt::format("value = {}", toml_string(said)), "--set");
+    if (!value) return "has no value";
+    toml::node* at = &document;
+    while (true) {
+        const std::size_t dot = path.find('.');
+        const std::string_view part = path.substr(0, dot);
+        const bool last = dot == path.npos;
+        if (toml::array* list = at->as_array()) {
+            toml::node* element = element_of(*list, part);
+            if (element == nullptr)
+                return fmt::format("{} is none of the {} elements, which count from 0", in_quotes(part),
+                                   list->size());
+            if (last) return "names an element of a list, not a key of it";
+            at = element;
+        } else if (toml::table* table = at->as_table()) {
+            if (last) {
+                table->insert_or_assign(part, *value->get("value"));  // a copy has no place in a file
+                return {};
+            }
+            if (table->get(part) == nullptr) table->insert(part, toml::table{});
+            at = table->get(part);
+        } else {
+            return fmt::format("{} is no section", in_quotes(text.substr(0, equals)));
+        }
+        path.remove_prefix(dot + 1);
+    }
+}
+
+tl::unexpected<std::vector<ConfigError>> refused(std::vector<ConfigError> errors) {
+    return tl::unexpected<std::vector<ConfigError>>(std::move(errors));
+}
+
+}  // namespace
+
+FabricResult parse_fabric(std::string_view text, const std::string& file,
+                          const std::vector<std::string>& sets) try {
+    auto document = parse_toml(text, file);
+    if (!document) return refused({document.error()});
+    for (const std::string& set : sets)
+        if (const std::string wrong = set_path(*document, set); !wrong.empty())
+            return refused({{"--set", {}, std::string(set), wrong, "PATH=VALUE, as buffer.size=4MB", {}}});
+    FabricConfig fabric;
+    fabric.file = file;
+    fabric.switch_default = Config{};
+    fabric.host_default.describes_payload = true;
+    std::vector<ConfigError> errors;
+    Reader(*document, fabric, errors).read();
+    if (!errors.empty()) return refused(std::move(errors));
+    return fabric;
+} catch (const std::bad_alloc&) {
+    return refused({{file, {}, {}, "there is not enough memory for it", {}, {}}});
+}
+
+FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets) {
+    const auto text = read_config_file(file);
+    if (!text) return refused({text.error()});
+    return parse_fabric(*text, file, sets);
+}
+
+std::vector<SchemaSection> fabric_sections() {
+    std::vector<SchemaSection> sections;
+    const auto add = [&](const std::string& heading, const AnyRows& rows) {
+        rows.describe({}, sections.emplace_back(SchemaSection{heading, {}}).keys);
+    };
+    add("Top level", top_rows());
+    add("[topology]", topology_rows());
+    add("[routing]", routing_rows());
+    add("[[node]]", node_rows());
+    add("[[link]]", link_rows());
+    add("[[collective]]", collective_rows());
+    add("[[phase]]", phase_rows());
+    add("[[assert]]", assert_rows());
+    add("[find]", find_rows());
+    return sections;
+}
+
+std::string_view vary_help() {
+    return "PATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the cross "
+           "product.\n"
+           "`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N seeds.";
+}
+
+std::string fabric_reference() {
+    std::string out;
+    for (const SchemaSection& section : fabric_sections()) out += schema_table(section.heading, section.keys);
+    return out + fmt::format("## [vary]\n\n{}\n", vary_help());
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,410 @@
+#include "control/fabric/plan/fabric_plan.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "control/config/compile/compile.hh"
+#include "control/config/routes/routes.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+#include "control/fabric/plan/host_path.hh"
+#include "dataplane/base/described.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "lib/values/rng.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::size_t max_named = 1'000'000;
+constexpr std::uint64_t max_pairs = 1'000'000;
+constexpr std::uint64_t max_steps = 4'000'000;  // of hosts in collectives
+constexpr std::size_t fib_tables = 256;         // the least
+constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
+
+class Planner {
+  public:
+    explicit Planner(FabricPlan& plan) : plan_(plan), file_(plan.file) {}
+
+    std::vector<ConfigError> plan() {
+        if (!make_topology()) return std::move(errors_);
+        for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
+            plan_.nodes.emplace(plan_.topology.nodes[node].name, node);
+        plan_.addresses = AddressPlan(plan_.topology);
+        check_names();
+        expand_flows();
+        expand_collectives();
+        if (errors_.empty()) make_switches();
+        return std::move(errors_);
+    }
+
+  private:
+    void refuse(SourcePlace place, std::string path, std::string wrong, std::string remedy) {
+        errors_.push_back({file_.file, place, std::move(path), std::move(wrong), {}, std::move(remedy)});
+    }
+
+    bool make_topology() {
+        if (file_.topology && (!file_.nodes.empty() || !file_.links.empty())) {
+            refuse({}, "topology", "the file has nodes or links of its own, too", "leave one out");
+            return false;
+        }
+        if (!file_.topology && file_.nodes.empty()) {
+            refuse({}, "topology", "there is none", "write [topology] with a kind, or [[node]] and [[link]]");
+            return false;
+        }
+        auto made = file_.topology ? fabric::make_topology(*file_.topology) : make_named();
+        if (!made) {
+            refuse({}, {}, made.error(), {});
+            return false;
+        }
+        plan_.topology = std::move(*made);
+        return true;
+    }
+
+    tl::expected<Topology, std::string> make_named() {
+        std::vector<NamedNode> nodes;
+        std::vector<NamedLink> links;
+        for (const NodeConfig& each : file_.nodes) nodes.push_back(each);
+        for (const LinkConfig& each : file_.links) {
+            if (each.ends.size() != 2) {
+                return tl::unexpected(std::string("a link has two ends; do: write ends = [\"a\", \"b\"]"));
+            }
+            links.push_back({each.ends[0], each.ends[1], each.speed, each.cable_m});
+        }
+        return fabric::make_topology(nodes, links);
+    }
+
+    std::string nearest(const std::string& name, bool host) const {
+        std::vector<std::string> known;
+        for (const Node& node : plan_.topology.nodes)
+            if (node.is_host == host) known.push_back(node.name);
+        return nearest_name(name, known);
+    }
+    bool is(const std::string& name, bool host) const {
+        const auto found = plan_.nodes.find(name);
+        return found != plan_.nodes.end() && plan_.topology.nodes[found->second].is_host == host;
+    }
+    void unknown(SourcePlace place, std::string path, const std::string& name, bool host) {
+        const std::string near = nearest(name, host);
+        refuse(place, std::move(path),
+               fmt::format("there is no {} {}", host ? "host" : "switch", in_quotes(name)),
+               near.empty() ? "see sluice-fabric check" : fmt::format("write {}", near));
+    }
+
+    void check_names() {
+        for (const auto& [name, config] : file_.switches)
+            if (!is(name, false)) unknown(place_of(config), "switch." + config_key(name), name, false);
+        for (const auto& [name, host] : file_.hosts)
+            if (!is(name, true)) unknown(host.place, "host." + config_key(name), name, true);
+    }
+    static SourcePlace place_of(const Config& config) {
+        return config.source.places.empty() ? SourcePlace{} : config.source.places.begin()->second;
+    }
+
+    // "h1..h8", a switch's name for its hosts, "all".
+    std::vector<std::string> expand(const std::vector<std::string>& names, SourcePlace place,
+                                    const std::string& path) {
+        std::vector<std::string> hosts;
+        std::set<std::string_view> there;
+        const auto add = [&](const std::string& name) {
+            if (!there.insert(plan_.nodes.find(name)->first).second) return;
+            hosts.push_back(name);
+            ++named_;
+        };
+        for (const std::string& name : names) {
+            if (is(name, true)) {
+                add(name);
+            } else if (name == "all") {
+                for (const Node& node : plan_.topology.nodes)
+                    if (node.is_host) add(node.name);
+            } else if (is(name, false)) {
+                for (const LinkId link : plan_.topology.nodes[plan_.nodes.at(name)].links)
+                    for (const LinkEnd& end : plan_.topology.links[link].ends)
+                        if (plan_.topology.nodes[end.node].is_host) add(plan_.topology.nodes[end.node].name);
+            } else if (const std::size_t dots = name.find(".."); dots != name.npos) {
+                const std::string first = name.substr(0, dots), last = name.substr(dots + 2);
+                if (!is(first, true)) {
+                    unknown(place, path, first, true);
+                } else if (!is(last, true)) {
+                    unknown(place, path, last, true);
+                } else {
+                    if (plan_.nodes.at(last) < plan_.nodes.at(first))
+                        refuse(place, path, fmt::format("{} ends before it begins", in_quotes(name)),
+                               "turn it round");
+                    for (NodeId node = plan_.nodes.at(first); node <= plan_.nodes.at(last); ++node)
+                        if (plan_.topology.nodes[node].is_host) add(plan_.topology.nodes[node].name);
+                }
+            } else {
+                unknown(place, path, name, true);
+            }
+        }
+        return hosts;
+    }
+
+    void expand_flows() {
+        for (std::size_t n = 0; n < file_.flows.size(); ++n) {
+            FlowConfig& flow = file_.flows[n];
+            const std::string path = fmt::format("flow[{}]", n);
+            flow.from = expand(flow.from, flow.place, path + ".from");
+            flow.to = expand(flow.to, flow.place, path + ".to");
+            if (named_ > max_named)
+                return refuse(flow.place, path,
+                              fmt::format("flows name more than {} hosts in all", max_named),
+                              "write fewer flows");
+            if (!count_pairs(std::uint64_t{flow.qps} * flow.from.size() * flow.to.size(), flow.place, path))
+                return;
+        }
+    }
+
+    bool count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
+        pairs_ += pairs;
+        if (pairs_ <= max_pairs) return true;
+        refuse(place, path, fmt::format("flows have more than {} queue pairs in all", max_pairs),
+               "write fewer qps, or fewer hosts");
+        return false;
+    }
+
+    void expand_collectives() {
+        std::set<std::string> names;
+        for (const FlowConfig& flow : file_.flows) names.insert(flow.name);
+        for (std::size_t n = 0; n < file_.collectives.size(); ++n) {
+            CollectiveConfig& each = file_.collectives[n];
+            const std::string path = fmt::format("collective[{}]", n);
+            if (each.name.empty()) each.name = to_string(each.kind);
+            if (!names.insert(each.name).second)
+                return refuse(each.place, path + ".name",
+                              fmt::format("another flow or collective is called {}", in_quotes(each.name)),
+                              "write another name");
+            each.hosts = expand(each.hosts, each.place, path + ".hosts");
+            if (!errors_.empty()) return;
+            if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
+                return refuse(each.place, path, wrong.substr(0, wrong.find("; do: ")),
+                              wrong.substr(wrong.find("; do: ") + 6));
+            steps_ += std::uint64_t{each.steps} * each.hosts.size();
+            if (steps_ > max_steps)
+                return refuse(each.place, path,
+                              fmt::format("collectives have more than {} steps of hosts in all", max_steps),
+                              "write fewer steps");
+            CollectivePlan plan{settings_of(each), static_cast<std::uint32_t>(file_.flows.size()),
+                                each.hosts};
+            std::uint64_t pairs = 0;
+            for (std::uint32_t rank = 0; rank < each.hosts.size(); ++rank)
+                pairs += each.qps * roce::CollectiveRounds(plan.settings, rank).receivers().size();
+            if (!count_pairs(pairs, each.place, path)) return;
+            file_.flows.push_back(flow_of(each));
+            plan_.collectives.push_back(std::move(plan));
+        }
+    }
+
+    void make_switches() {
+        plan_.switch_of.resize(plan_.topology.nodes.size());
+        for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node) {
+            if (plan_.topology.nodes[node].is_host) continue;
+            plan_.switch_of[node] = plan_.switches.size();
+            for (const LinkId link : plan_.topology.nodes[node].links)
+                plan_.switch_of[other_end(link, node).node] =
+                    plan_.topology.nodes[other_end(link, node).node].is_host
+                        ? plan_.switches.size()
+                        : plan_.switch_of[other_end(link, node).node];
+            plan_.switches.push_back({plan_.topology.nodes[node].name, node, make_switch(node)});
+        }
+        if (!errors_.empty()) return;
+        auto routes = routes_without(plan_, {});
+        for (std::size_t n = 0; n < routes.size(); ++n)
+            for (RouteConfig& route : routes[n]) add(plan_.switches[n].config, std::move(route));
+    }
+
+    const LinkEnd& other_end(LinkId link, NodeId node) const {
+        const auto& ends = plan_.topology.links[link].ends;
+        return ends[ends[0].node == node ? 1 : 0];
+    }
+
+    Config make_switch(NodeId node) {
+        const Node& self = plan_.topology.nodes[node];
+        Config config = file_.switch_config(self.name);
+        config.seed = file_.seed;
+        if (config.source.find("hash_seed").line == 0)
+            config.hash_seed = scramble(file_.seed ^ (std::uint64_t{node} << 32));
+        if (config.source.find("fib.ipv4_tables").line == 0) config.fib.ipv4_tables = fib_tables;
+        if (config.source.find("fib.ipv6_tables").line == 0) config.fib.ipv6_tables = fib_tables;
+        std::set<std::string> own;
+        for (const LinkId id : self.links) {
+            const Link& link = plan_.topology.links[id];
+            const unsigned here = link.ends[0].node == node ? 0 : 1;
+            const std::string& name = link.ends[here].port;
+            own.insert(name);
+            PortConfig& port = config.ports.try_emplace(name, config.port_defaults).first->second;
+            refuse_said(config, self.name, name);
+            port.speed = link.speed;
+            port.cable_m = link.cable_m;
+            port.mac = plan_.addresses.mac(id, here);
+            port.address = {plan_.addresses.interface(id, here)};
+            const LinkEnd& peer = link.ends[1 - here];
+            const Node& other = plan_.topology.nodes[peer.node];
+            if (other.is_host)
+                add_host(config, other.name, name, id, 1 - here);
+            else
+                add(config, NeighborConfig{plan_.addresses.address(id, 1 - here),
+                                           name,
+                                           plan_.addresses.mac(id, 1 - here),
+                                           {},
+                                           {}});
+        }
+        for (const auto& [name, port] : config.ports)
+            if (!own.contains(name)) {
+                std::string known;
+                for (const std::string& each : own) append_item(known, ", ", each);
+                refuse(port.place, fmt::format("switch.{}.port.{}", config_key(self.name), config_key(name)),
+                       "the switch has no such port", "write one of " + known);
+            }
+        config.host_defaults = file_.host_default;
+        add_host_neighbors(config);
+        sort_config(config);
+        return config;
+    }
+
+    // A port's keys that the topology decides.
+    void refuse_said(const Config& config, const std::string& self, const std::string& port) {
+        for (const std::string_view key : of_topology) {
+            const std::string path = fmt::format("port.{}.{}", config_key(port), key);
+            if (const SourcePlace place = config.source.find(path); place.line != 0)
+                refuse(place, fmt::format("switch.{}.{}", config_key(self), path), "the topology decides it",
+                       "write it in [topology] or [[link]], or leave it out");
+        }
+    }
+
+    void add_host(Config& config, const std::string& name, const std::string& port, LinkId link,
+                  unsigned end) {
+        const auto said = file_.hosts.find(name);
+        HostConfig host = said == file_.hosts.end() ? file_.host_default : said->second;
+        host.port = port;
+        host.address = plan_.addresses.address(link, end);
+        host.mac = plan_.addresses.mac(link, end);
+        config.hosts[name] = std::move(host);
+    }
+
+    FabricPlan& plan_;
+    FabricConfig& file_;
+    std::vector<ConfigError> errors_;
+    std::size_t named_ = 0;    // hosts, by flows
+    std::uint64_t pairs_ = 0;  // queue pairs of flows
+    std::uint64_t steps_ = 0;  // of hosts in collectives
+};
+
+RoutingSettings settings_of(const FabricPlan& plan) {
+    using Policy = RoutingConfig::Policy;
+    const RoutingConfig& routing = plan.file.routing;
+    const bool up_down =
+        routing.policy == Policy::up_down || (routing.policy == Policy::automatic && plan.topology.up_down);
+    return {routing.policy == Policy::clockwise ? Paths::clockwise
+            : up_down                           ? Paths::up_down
+                                                : Paths::shortest,
+            routing.weights};
+}
+
+}  // namespace
+
+tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file) {
+    FabricPlan plan;
+    plan.file = std::move(file);
+    auto errors = Planner(plan).plan();
+    if (!errors.empty()) return tl::unexpected<std::vector<ConfigError>>(std::move(errors));
+    return plan;
+}
+
+std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
+                                                     const std::vector<bool>& links_down) {
+    std::vector<std::vector<RouteConfig>> routes(plan.switches.size());
+    if (plan.file.routing.policy == RoutingConfig::Policy::by_hand) return routes;
+    const auto computed = routes_of(plan.topology, plan.addresses, links_down, settings_of(plan));
+    for (std::size_t n = 0; n < plan.switches.size(); ++n) {
+        const SwitchPlan& self = plan.switches[n];
+        const auto& by_hand = *plan.file.switch_config(self.name).routes;
+        for (const Route& each : computed[self.node]) {
+            if (by_hand.contains(each.prefix)) continue;
+            RouteConfig route{each.prefix, {}, {}};
+            for (const Hop& hop : each.hops) {
+                const auto& ends = plan.topology.links[hop.link].ends;
+                route.via.push_back(
+                    {plan.addresses.address(hop.link, ends[0].node == self.node ? 1 : 0), hop.weight});
+            }
+            std::sort(route.via.begin(), route.via.end());
+            routes[n].push_back(std::move(route));
+        }
+    }
+    return routes;
+}
+
+PortId FabricPlan::port_id(const LinkEnd& end) const {
+    const auto& ports = switches[switch_of[end.node]].config.ports;
+    return static_cast<PortId>(std::distance(ports.begin(), ports.find(end.port)));
+}
+
+std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
+    HostPlaces places;
+    std::vector<EffectiveQos> qos;
+    qos.reserve(switches.size());
+    for (const SwitchPlan& each : switches) {
+        qos.push_back(effective_qos(each.config));
+        for (const auto& [name, host] : each.config.hosts)
+            places.emplace(name, HostPlace{&host, &each.config, &qos.back(), *host.mac, file.seed});
+    }
+    const auto path = [this](const FlowConfig& flow, const std::string& from, const std::string& to) {
+        return path_between(*this, flow, nodes.at(from), nodes.at(to));
+    };
+    return sluice::host_specs(places, file.flows, path, collectives);
+}
+
+bool is_up_down(const FabricPlan& plan) {
+    using Policy = RoutingConfig::Policy;
+    const Policy policy = plan.file.routing.policy;
+    return policy == Policy::up_down || (policy == Policy::automatic && plan.topology.up_down);
+}
+
+namespace {
+
+bool is_all_described(const FabricPlan& plan) {
+    return std::ranges::all_of(plan.switches, [](const SwitchPlan& each) {
+        return std::ranges::all_of(each.config.hosts,
+                                   [](const auto& host) { return host.second.describes_payload; });
+    });
+}
+
+}  // namespace
+
+// A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.
+std::uint32_t packet_bytes_of(const FabricPlan& plan) {
+    const bool described = is_all_described(plan);
+    std::uint32_t most = 0;
+    for (const SwitchPlan& each : plan.switches)
+        most = std::max(most, described && !each.config.packet_buffer_bytes
+                                  ? std::max(described_room, each.config.cell_bytes)
+                                  : packet_buffer_bytes(each.config));
+    return most;
+}
+
+// A switch may fill its buffer, and cables hold as many of the smallest frames as are under way.
+std::uint64_t packets_of(const FabricPlan& plan, unsigned threads) {
+    const std::uint32_t room = packet_bytes_of(plan);
+    const std::uint64_t segments = (roce::greatest_packet_bytes + room - 1) / room;
+    std::uint64_t packets = std::uint64_t{2} * packet_cache * threads;
+    for (const SwitchPlan& each : plan.switches) {
+        const PacketDemand demand = packet_demand(each.config);
+        packets += demand.buffer + demand.rings * segments;
+    }
+    for (const Link& link : plan.topology.links)
+        packets += 2 * (64 + static_cast<std::uint64_t>(propagation_delay(link.cable_m).ps /
+                                                        (link.speed.byte_time().ps * wire_bytes(60))));
+    return packets;
+}
+
+EalOptions eal_options(const FabricPlan& plan, unsigned threads) {
+    EalOptions options;
+    options.memory_bytes = packets_of(plan, threads) * PacketPool::eal_bytes_each;
+    options.allow_hugepages = false;
+    return options;
+}
+
+}  // namespace sluice::fabric

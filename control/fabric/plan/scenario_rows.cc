@@ -1,0 +1,202 @@
+#include "control/fabric/plan/scenario_rows.hh"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "control/fabric/plan/value_range.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using schema::Context;
+using schema::Rows;
+
+constexpr std::size_t most_axes = 16;
+constexpr std::size_t most_values = 10'000;
+
+// A value as --set takes it.
+std::string text_of(const toml::node& node) {
+    if (const auto* string = node.as_string()) return toml_string(string->get());
+    std::ostringstream out;
+    node.visit([&](const auto& value) {
+        if constexpr (toml::is_table<decltype(value)>)
+            out << toml::toml_formatter(value, toml::format_flags::none);
+        else
+            out << value;
+    });
+    return out.str();
+}
+
+void read_axis(const toml::node& node, Context& context, const std::string& path, VaryConfig& vary) {
+    const auto refuse = [&](std::string wrong) {
+        context.refuse(node.source(), schema::show(node) + " " + std::move(wrong),
+                       "a list of values, or a range such as \"100KB..1600KB x5 log\"", {});
+    };
+    if (vary.axes.size() == most_axes) return refuse("is one path too many");
+    VaryConfig::Axis axis{path, {}};
+    if (const toml::array* list = node.as_array()) {
+        if (list->empty() || list->size() > most_values) return refuse("is empty, or too long");
+        for (const toml::node& value : *list) axis.values.push_back(text_of(value));
+    } else if (const auto* text = node.as_string()) {
+        const auto range = ValueRange::parse(text->get());
+        if (!range) return refuse("is no range: " + range.error());
+        for (const std::uint64_t value : range->points()) axis.values.push_back(range->text(value));
+    } else {
+        return refuse("is no list");
+    }
+    vary.axes.push_back(std::move(axis));
+}
+
+// A path of what makes the runs, not of what they are.
+bool is_about_the_sweep(std::string_view path) {
+    return std::ranges::any_of(std::array<std::string_view, 2>{"vary", "find"},
+                               [&](std::string_view section) {
+                                   return path == section || path.starts_with(std::string(section) + ".");
+                               });
+}
+
+// In the file's order: TOML++ sorts keys.
+void read_axes(const toml::table& table, Context& context, const std::string& path, VaryConfig& vary) {
+    std::vector<std::pair<const toml::key*, const toml::node*>> members;
+    for (const auto& [key, value] : table) members.emplace_back(&key, &value);
+    std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+        const auto& one = a.first->source().begin;
+        const auto& other = b.first->source().begin;
+        return std::pair(one.line, one.column) < std::pair(other.line, other.column);
+    });
+    for (const auto& [key, value] : members) {
+        const Context::Inside inside(context, key->str());
+        const std::string below =
+            path.empty() ? std::string(key->str()) : path + "." + std::string(key->str());
+        if (const toml::table* child = value->as_table())
+            read_axes(*child, context, below, vary);
+        else if (path.empty() && (key->str() == "sample" || key->str() == "seeds"))
+            continue;
+        else
+            read_axis(*value, context, below, vary);
+    }
+}
+
+}  // namespace
+
+Rows<PhaseConfig> phase_rows() {
+    using P = PhaseConfig;
+    Rows<P> rows;
+    rows.required("name", &P::name, schema::name("a phase's name"), "Its name.");
+    rows.key("from", &P::from, schema::time({}, longest_time, "1ms"), "Its first moment.");
+    rows.key("to", &P::to, schema::optional_or(schema::time({}, longest_time, "5ms"), "end"),
+             "Its last moment; \"end\": that of the run.");
+    return rows;
+}
+
+Rows<AssertConfig> assert_rows() {
+    using A = AssertConfig;
+    Rows<A> rows;
+    rows.required("that", &A::that, schema::text("an expression", 1, 1024, "verdict.lossless"),
+                  "Expression over the paths of the report: [FUNCTION] PATH [ratio to PHASE] [OP VALUE].");
+    rows.key("phase", &A::phase, schema::text("a phase's name", 0, 32, "incast"),
+             "Phase whose figures are meant; empty: the whole run.");
+    rows.key("why", &A::why, schema::text("a sentence", 0, 1024, "nothing may be lost"),
+             "Sentence that is printed when it is false.");
+    return rows;
+}
+
+Rows<FindConfig> find_rows() {
+    using F = FindConfig;
+    Rows<F> rows;
+    const auto path = schema::text("a path of the file", 0, 1024, "switch.default.buffer.size");
+    rows.key("least", &F::least, path, "Path of the file whose least value is looked for.");
+    rows.key("most", &F::most, path, "Path of the file whose most value is looked for.");
+    rows.required("within", &F::within, schema::text("a range", 1, 128, "100KB..1600KB"),
+                  "Range of its values.");
+    rows.key("such_that", &F::such_that, schema::text("an expression", 0, 1024, "verdict.lossless"),
+             "Expression that is to hold; empty: every assertion.");
+    rows.key("precision", &F::precision, schema::text("a value", 0, 64, "1KB"),
+             "How far the runs beside the answer are apart at most; empty: 1 % of the range.");
+    return rows;
+}
+
+void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
+    const toml::table* table = schema::want_table(node, context, {});
+    if (table == nullptr) return;
+    vary.place = schema::place_of(node.source());
+    const auto read_count = [&](const char* name, std::uint64_t most) -> std::optional<std::uint64_t> {
+        const toml::node* value = table->get(name);
+        std::uint64_t count = 1;
+        if (value == nullptr) return std::nullopt;
+        const Context::Inside inside(context, name);
+        if (!schema::integer_64(1, most).read(*value, context, count)) return std::nullopt;
+        return count;
+    };
+    vary.sample = read_count("sample", 1'000'000);
+    vary.seeds = read_count("seeds", 10'000).value_or(1);
+    read_axes(*table, context, {}, vary);
+}
+
+void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml::table& document) {
+    std::stable_sort(scenario.phases.begin(), scenario.phases.end(),
+                     [](const PhaseConfig& a, const PhaseConfig& b) { return a.from < b.from; });
+    const auto refuse = [&](const char* section, std::string wrong, std::string remedy,
+                            std::optional<std::size_t> index = {}) {
+        const Context::Inside inside(context, section);
+        const toml::node* node = document.get(section);
+        if (const toml::array* list = node == nullptr || !index ? nullptr : node->as_array();
+            list != nullptr && *index < list->size())
+            node = list->get(*index);
+        context.refuse(node == nullptr ? document.source() : node->source(), std::move(wrong), {},
+                       std::move(remedy));
+    };
+    for (std::size_t n = 0; n < scenario.phases.size(); ++n) {
+        const PhaseConfig& phase = scenario.phases[n];
+        if (phase.to && *phase.to <= phase.from)
+            refuse("phase", fmt::format("phase {} ends before it begins", phase.name), "write a later `to`");
+        for (std::size_t m = 0; m < n; ++m) {
+            const PhaseConfig& before = scenario.phases[m];
+            if (before.name == phase.name)
+                refuse("phase", fmt::format("two phases are called {}", phase.name), "rename one");
+            if (!before.to || *before.to > phase.from)
+                refuse("phase", fmt::format("phase {} begins before {} ends", phase.name, before.name),
+                       "let one end where the next begins");
+        }
+    }
+    for (std::size_t n = 0; n < scenario.asserts.size(); ++n)
+        if (const AssertConfig& each = scenario.asserts[n];
+            !each.phase.empty() &&
+            std::none_of(scenario.phases.begin(), scenario.phases.end(),
+                         [&](const PhaseConfig& phase) { return phase.name == each.phase; }))
+            refuse("assert", fmt::format("there is no phase {}", in_quotes(each.phase)),
+                   "write a [[phase]] of that name", n);
+    for (const VaryConfig::Axis& axis : scenario.vary.axes) {
+        if (is_about_the_sweep(axis.path))
+            refuse("vary", fmt::format("{} says nothing of a run", in_quotes(axis.path)),
+                   "name another path");
+        if (axis.path == "seed" && scenario.vary.seeds != 1)
+            refuse("vary", "the seed is an axis, and there are seeds, too", "leave one of them out");
+    }
+    if (!scenario.find) return;
+    if (!scenario.vary.axes.empty() || scenario.vary.sample || scenario.vary.seeds != 1)
+        refuse("find", "there is [vary], too: a search is no sweep", "write two files");
+    const FindConfig& find = *scenario.find;
+    if (find.least.empty() == find.most.empty())
+        refuse("find", "wants one of least and most", "write least = PATH, or most = PATH");
+    const auto range = ValueRange::parse(find.within);
+    if (!range) refuse("find", "within: " + range.error(), "write for example within = \"100KB..1600KB\"");
+    if (range && range->has_steps())
+        refuse(
+            "find",
+            fmt::format("within {}: a search takes no steps, and halves the range", in_quotes(find.within)),
+            "write both ends alone, and how fine the answer is as precision");
+    if (is_about_the_sweep(find.path()))
+        refuse("find", fmt::format("{} says nothing of a run", in_quotes(find.path())), "name another path");
+    if (range && !find.precision.empty())
+        if (const auto precision = range->value(find.precision); !precision || *precision == 0)
+            refuse("find",
+                   fmt::format("precision {} is no distance in the range's unit", in_quotes(find.precision)),
+                   "write one as the ends of the range are written");
+    if (find.such_that.empty() && scenario.asserts.empty())
+        refuse("find", "nothing is to hold: such_that is empty, and there is no [[assert]]",
+               "write such_that");
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,20 @@
+// The keys of a scenario. Private to the reader of a fabric's file.
+#pragma once
+
+#include "control/config/schema/schema_rows.hh"
+#include "control/fabric/plan/scenario_config.hh"
+
+namespace sluice::fabric {
+
+inline constexpr Duration longest_time = seconds(1000);  // that a fabric's file may name
+
+schema::Rows<PhaseConfig> phase_rows();
+schema::Rows<AssertConfig> assert_rows();
+schema::Rows<FindConfig> find_rows();
+
+// [vary]: `sample` and `seeds`, and any path of the file with its values. Says what is wrong to the context.
+void read_vary(const toml::node& node, schema::Context& context, VaryConfig& vary);
+// Sorts phases by time. Says what contradicts itself among them, and in [find].
+void check_scenario_keys(ScenarioConfig& scenario, schema::Context& context, const toml::table& document);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,233 @@
+#include "control/fabric/report/collective_report.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <vector>
+
+#include "control/config/schema/values.hh"
+#include "control/fabric/run/pause_words.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rank = roce::CollectiveRank;
+
+// The least value that `per_mille` of all do not exceed; 0 of none.
+std::int64_t quantile(std::vector<std::int64_t> values, std::size_t per_mille) {
+    if (values.empty()) return 0;
+    std::ranges::sort(values);
+    return values[std::max<std::size_t>((values.size() * per_mille + 999) / 1000, 1) - 1];
+}
+
+struct Member {
+    const std::string* name;
+    const roce::Nic* nic;
+    const Rank* rank;
+};
+
+std::vector<Member> members_of(const Fabric& fabric, std::uint32_t id) {
+    std::vector<Member> members;
+    for (const std::string& host : fabric.plan().collectives[id].hosts) {
+        const roce::Nic& nic = fabric.host(fabric.plan().nodes.at(host)).nic();
+        for (const Rank& rank : nic.ranks())
+            if (rank.settings().id == id) members.push_back({&host, &nic, &rank});
+    }
+    return members;
+}
+
+std::size_t ended_steps(const std::vector<Member>& members) {
+    std::size_t least = SIZE_MAX;
+    for (const Member& each : members) {
+        const auto steps = each.rank->steps();
+        least = std::min(least, steps.size() - (!steps.empty() && !steps.back().ended ? 1 : 0));
+    }
+    return least;
+}
+
+std::vector<CollectivePath> paths_of(const std::vector<Member>& members, std::uint32_t flow) {
+    std::map<IpAddress, const std::string*> names;
+    for (const Member& each : members) names.emplace(each.nic->settings().address, each.name);
+    std::vector<CollectivePath> paths;
+    for (const Member& each : members) {
+        std::map<IpAddress, CollectivePath> to;
+        for (const roce::QueuePair& pair : each.nic->queue_pairs()) {
+            if (pair.flow().id != flow || pair.requester() == nullptr) continue;
+            CollectivePath& path = to[pair.settings().peer];
+            path.messages += pair.statistics.completed;
+            path.bytes += pair.statistics.completed_bytes;
+            path.completion = path.completion + pair.statistics.completion_time;
+        }
+        for (auto& [address, path] : to) {
+            path.from = each.name;
+            path.to = names.at(address);
+            paths.push_back(path);
+        }
+    }
+    return paths;
+}
+
+std::string_view state_of(const std::vector<Member>& members) {
+    const auto in = [&](Rank::State state) {
+        return [state](const Member& each) { return each.rank->state() == state; };
+    };
+    if (std::ranges::any_of(members, in(Rank::State::failed))) return "failed";
+    return std::ranges::all_of(members, in(Rank::State::done)) ? "done" : "running";
+}
+
+Json straggler_json(const std::vector<Member>& members, std::size_t first, std::size_t steps) {
+    std::vector<std::vector<std::int64_t>> behind(members.size());  // of each, where it was last
+    for (std::size_t step = first; step < steps; ++step) {
+        const Time begun = members.front().rank->steps()[step].begun;
+        std::vector<std::int64_t> received;
+        for (const Member& each : members)
+            received.push_back((*each.rank->steps()[step].received - begun).ps);
+        const auto last = std::ranges::max_element(received) - received.begin();
+        behind[static_cast<std::size_t>(last)].push_back(received[static_cast<std::size_t>(last)] -
+                                                         quantile(received, 500));
+    }
+    const auto most = std::ranges::max_element(behind, {}, &std::vector<std::int64_t>::size);
+    if (most->empty()) return {{"host", nullptr}, {"by_ns", nullptr}, {"steps", 0}};
+    return {{"host", *members[static_cast<std::size_t>(most - behind.begin())].name},
+            {"by_ns", quantile(*most, 500) / 1000},
+            {"steps", most->size()}};
+}
+
+// Of the messages that were acknowledged between two moments.
+Json slowest_path_json(const CollectiveMoment& from, const CollectiveMoment& to) {
+    struct Path {
+        const CollectivePath* ends;
+        int size;  // of its messages, in powers of two
+        std::int64_t mean_ps;
+    };
+    std::vector<Path> paths;
+    std::map<int, std::vector<std::int64_t>> of_size;
+    for (std::size_t n = 0; n < to.paths.size(); ++n) {
+        const CollectivePath &before = from.paths[n], &after = to.paths[n];
+        const std::uint64_t messages = after.messages - before.messages;
+        if (messages == 0) continue;
+        const std::int64_t sum = (after.completion - before.completion).ps;
+        paths.push_back({&after, static_cast<int>(std::bit_width((after.bytes - before.bytes) / messages)),
+                         sum / static_cast<std::int64_t>(messages)});
+        of_size[paths.back().size].push_back(paths.back().mean_ps);
+    }
+    std::map<int, std::int64_t> median;
+    for (const auto& [size, means] : of_size) median[size] = std::max<std::int64_t>(quantile(means, 500), 1);
+    const auto over_median = [&](const Path& path) { return path.mean_ps * 1000 / median[path.size]; };
+    const auto slowest = std::ranges::max_element(paths, {}, over_median);
+    if (slowest == paths.end())
+        return {{"from", nullptr}, {"to", nullptr}, {"mean_ns", nullptr}, {"over_median_permille", nullptr}};
+    return {{"from", *slowest->ends->from},
+            {"to", *slowest->ends->to},
+            {"mean_ns", slowest->mean_ps / 1000},
+            {"over_median_permille", over_median(*slowest)}};
+}
+
+std::uint64_t per_second(std::uint64_t bytes, double ps) {
+    return ps <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / ps);
+}
+
+Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMoment& from,
+                     const CollectiveMoment& to) {
+    const CollectivePlan& plan = fabric.plan().collectives[id];
+    const CollectiveConfig& config = fabric.plan().file.collectives[id];
+    const std::vector<Member> members = members_of(fabric, id);
+    std::vector<std::int64_t> times;
+    std::int64_t sum = 0, completion = 0;
+    for (std::size_t step = from.steps; step < to.steps; ++step) {
+        Time begun = members.front().rank->steps()[step].begun, ended = begun;
+        for (const Member& each : members) {
+            begun = min(begun, each.rank->steps()[step].begun);
+            ended = max(ended, *each.rank->steps()[step].ended);
+        }
+        times.push_back((ended - begun).ps);
+        sum += times.back();
+        completion = (ended - plan.settings.start).ps;
+    }
+    // A duration of no step is null: as 0 it would be less than whatever it is compared with.
+    const auto of_steps = [&](std::int64_t ps) { return times.empty() ? Json(nullptr) : Json(ps / 1000); };
+    const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
+    const std::uint64_t bandwidth = per_second(plan.settings.bytes, mean);
+    const roce::BusFactor factor = roce::bus_factor(plan.settings.kind, plan.settings.ranks);
+    return {{"name", config.name},
+            {"kind", to_string(config.kind)},
+            {"state", state_of(members)},
+            {"ranks", plan.settings.ranks},
+            {"bytes", plan.settings.bytes},
+            {"steps", times.size()},
+            {"step_ns",
+             {{"mean", of_steps(static_cast<std::int64_t>(mean))},
+              {"p50", of_steps(quantile(times, 500))},
+              {"p99", of_steps(quantile(times, 990))},
+              {"max", of_steps(quantile(times, 1000))}}},
+            {"completion_ns", of_steps(completion)},
+            {"algorithm_bandwidth_bps", bandwidth},
+            {"bus_bandwidth_bps", bandwidth * factor.numerator / factor.denominator},
+            {"straggler", straggler_json(members, from.steps, to.steps)},
+            {"slowest_path", slowest_path_json(from, to)}};
+}
+
+}  // namespace
+
+std::vector<CollectiveMoment> collective_moments(const Fabric& fabric) {
+    std::vector<CollectiveMoment> moments;
+    for (std::uint32_t id = 0; id < fabric.plan().collectives.size(); ++id) {
+        const std::vector<Member> members = members_of(fabric, id);
+        moments.push_back({ended_steps(members), paths_of(members, fabric.plan().collectives[id].flow)});
+    }
+    return moments;
+}
+
+Json collectives_json(const Fabric& fabric) {
+    const std::vector<CollectiveMoment> now = collective_moments(fabric);
+    Json list = Json::array();
+    for (std::uint32_t id = 0; id < now.size(); ++id) {
+        CollectiveMoment start;
+        start.paths.resize(now[id].paths.size());
+        list.push_back(collective_json(fabric, id, start, now[id]));
+    }
+    return list;
+}
+
+Json collectives_between(const Fabric& fabric, const std::vector<CollectiveMoment>& from,
+                         const std::vector<CollectiveMoment>& to) {
+    Json list = Json::array();
+    for (std::uint32_t id = 0; id < to.size(); ++id) {
+        list.push_back(collective_json(fabric, id, from[id], to[id]));
+        list.back().erase("completion_ns");
+    }
+    return list;
+}
+
+std::string collective_table(const Json& collectives) {
+    if (collectives.empty()) return {};
+    const auto time = [](const Json& ns) {
+        return ns.is_null() ? std::string("-") : text_of_time(ns.get<std::int64_t>());
+    };
+    std::string text = fmt::format("\n{:<20}{:>8}{:>8}{:>12}{:>12}{:>12}{:>16}  {}\n", "collective", "ranks",
+                                   "steps", "p50", "p99", "max", "bus bandwidth", "last");
+    for (const Json& each : collectives) {
+        text +=
+            fmt::format("{:<20}{:>8}{:>8}{:>12}{:>12}{:>12}{:>11.2f} Gb/s  ", each["name"].get<std::string>(),
+                        each["ranks"].get<std::uint64_t>(), each["steps"].get<std::uint64_t>(),
+                        time(each["step_ns"]["p50"]), time(each["step_ns"]["p99"]),
+                        time(each["step_ns"]["max"]), each["bus_bandwidth_bps"].get<double>() / 1e9);
+        const Json& last = each["straggler"];
+        const Json& path = each["slowest_path"];
+        text += last["host"].is_null() ? each["state"].get<std::string>()
+                                       : fmt::format("{} in {}, by {}", last["host"].get<std::string>(),
+                                                     print_count(last["steps"].get<std::uint64_t>(), "step"),
+                                                     time(last["by_ns"]));
+        if (!path["from"].is_null())
+            text +=
+                fmt::format("; slowest path {} > {}, {:.2f} of the median", path["from"].get<std::string>(),
+                            path["to"].get<std::string>(), path["over_median_permille"].get<double>() / 1e3);
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace sluice::fabric

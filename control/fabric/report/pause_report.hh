@@ -1,0 +1,22 @@
+// Pauses of a run for people and programs: each with its cause, and gathered by where they began.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "control/fabric/run/pause_watch.hh"
+
+namespace sluice::fabric {
+
+class Fabric;
+
+// Every pause, in the order in which they began; at most 10 000.
+nlohmann::ordered_json pauses_json(const Fabric& fabric);
+// By root, the longest first: who waited, along which chains, which flows were victims.
+nlohmann::ordered_json pause_trees_json(const Fabric& fabric);
+nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);
+
+// Why `host` waited, of a report's trees; empty: of all hosts, the roots alone.
+std::string why_text(const nlohmann::ordered_json& trees, const std::string& host);
+
+}  // namespace sluice::fabric

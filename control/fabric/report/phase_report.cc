@@ -1,0 +1,160 @@
+#include "control/fabric/report/phase_report.hh"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "control/config/text/json_text.hh"
+#include "control/fabric/report/fabric_report.hh"
+#include "control/report/figures/figures.hh"
+#include "control/report/figures/report_hosts.hh"
+#include "lib/values/units.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Counters are differences; watermarks since the start and averages over the run are left out.
+Json leaf_between(const Figure& figure, const Json& after, const Json* before) {
+    const std::string_view name = figure.path.substr(figure.path.rfind('.') + 1);
+    if (name == "deepest_bytes" || (name.ends_with("watermark_bytes") && !name.starts_with("user_")))
+        return Json(Json::value_t::discarded);
+    if (figure.unit == FigureUnit::per_s) return Json(Json::value_t::discarded);
+    if (figure.kind == FigureKind::counter && before != nullptr && before->is_number() && after.is_number())
+        return after.get<std::int64_t>() - before->get<std::int64_t>();
+    return after;
+}
+
+Json between(const Json& before, const Json& after, std::string_view path) {
+    return difference(&before, after, path, leaf_between);
+}
+
+std::uint64_t per_second(std::uint64_t bytes, Duration in) {
+    return in.ps <= 0
+               ? 0
+               : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
+}
+
+// What an entry of a list is called matters to nobody but the catalogue.
+Json flow_between(const Json& before, const Json& after, const roce::FlowStatistics& statistics,
+                  Duration length) {
+    Json flow = {{"name", after["name"]}};
+    Json figures = after;
+    figures.erase("name");
+    flow.update(between(before, figures, "flows.flow"));
+    flow["throughput_bps"] = per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
+    flow.update(durations_json(statistics));
+    return flow;
+}
+
+Json link_between(const Json& before, const Json& after, Duration length) {
+    Json link = after;
+    const double byte_ps = 8e12 / after["speed_bps"].get<double>();
+    for (unsigned n = 0; n < 2; ++n) {
+        Json& direction = link["directions"][n];
+        const Json& was = before["directions"][n];
+        for (const char* counter : {"packets", "bytes", "lost_on_wire", "lost_into_cut"})
+            direction[counter] = direction[counter].get<std::uint64_t>() - was[counter].get<std::uint64_t>();
+        for (auto& [priority, time] : direction["paused_ns"].items())
+            if (was["paused_ns"].contains(priority))
+                time = time.get<std::uint64_t>() - was["paused_ns"][priority].get<std::uint64_t>();
+        const auto wire =
+            static_cast<double>(direction["bytes"].get<std::uint64_t>() +
+                                direction["packets"].get<std::uint64_t>() * wire_overhead_bytes);
+        direction["load_ppm"] =
+            length.ps == 0
+                ? 0
+                : static_cast<std::uint64_t>(wire * byte_ps * 1e6 / static_cast<double>(length.ps));
+    }
+    return link;
+}
+
+// Pauses that were in force within the phase.
+Json pauses_between(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_t to_ns) {
+    std::uint64_t count = 0, paused_ns = 0, longest_ns = 0;
+    for (const PauseRecord& pause : watch.pauses()) {
+        const std::uint64_t begin = std::max(pause.from.ps / 1000, from_ns);
+        const std::uint64_t end = pause.until ? std::min(pause.until->ps / 1000, to_ns) : to_ns;
+        if (begin >= end) continue;
+        ++count;
+        paused_ns += end - begin;
+        longest_ns = std::max(longest_ns, end - begin);
+    }
+    return {{"count", count}, {"paused_ns", paused_ns}, {"longest_ns", longest_ns}};
+}
+
+bool is_nothing(const Json& value) {
+    return value == 0 || value == false || (value.is_structured() && value.empty());
+}
+
+// Without members that say nothing. Entries of a list keep their places: it goes if none says anything.
+Json shortened(Json value, const Json* whole) {
+    if (value.is_object()) {
+        Json kept = Json::object();
+        for (auto& [name, member] : value.items()) {
+            const bool has = whole != nullptr && whole->is_object() && whole->contains(name);
+            const Json* other = has ? &(*whole)[name] : nullptr;
+            if (member.is_string() && other != nullptr && *other == member) continue;
+            if (Json less = shortened(std::move(member), other); !is_nothing(less))
+                kept[name] = std::move(less);
+        }
+        return kept;
+    }
+    if (!value.is_array()) return value;
+    bool any = false;
+    for (std::size_t n = 0; n < value.size(); ++n) {
+        const bool has = whole != nullptr && whole->is_array() && n < whole->size();
+        value[n] = shortened(std::move(value[n]), has ? &(*whole)[n] : nullptr);
+        any |= !is_nothing(value[n]);
+    }
+    return any ? value : Json::array();
+}
+
+}  // namespace
+
+void shorten_phase(Json& phase, const Json& whole) {
+    for (auto& [name, device] : phase["switches"].items())
+        for (auto& [port, figures] : device["ports"].items())
+            figures = shortened(std::move(figures), &whole["switches"][name]["ports"][port]);
+}
+
+RunMoment moment_of(Fabric& fabric) {
+    return {fabric.now(), figures_json(fabric), flow_statistics(fabric), collective_moments(fabric)};
+}
+
+Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to) {
+    const Duration length = to.at - from.at;
+    const std::uint64_t from_ns = from.at.ps / 1000, to_ns = to.at.ps / 1000;
+    Json phase = {{"from_ns", from_ns}, {"to_ns", to_ns}};
+    make_room(phase, 12);
+    const Json &before = from.figures, &after = to.figures;
+    Json& ledger = phase["ledger"] = Json::object();
+    for (const auto& [name, value] : after["ledger"].items())
+        if (value.is_number() && name != "queued" && name != "on_wire")
+            ledger[name] = value.get<std::uint64_t>() - before["ledger"][name].get<std::uint64_t>();
+    phase["hosts"] = between(before["hosts"], after["hosts"], "hosts");
+    phase["flows"] = Json::array();
+    for (std::size_t n = 0; n < after["flows"].size(); ++n) {
+        roce::FlowStatistics within;
+        within.completion_time.set_to_difference(to.flows[n].completion_time, from.flows[n].completion_time);
+        within.slowdown.set_to_difference(to.flows[n].slowdown, from.flows[n].slowdown);
+        phase["flows"].push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
+    }
+    phase["collectives"] = collectives_between(fabric, from.collectives, to.collectives);
+    make_room(phase["links"], after["links"].size());
+    for (const auto& [name, link] : after["links"].items())
+        phase["links"][name] = link_between(before["links"][name], link, length);
+    make_room(phase["switches"], after["switches"].size());
+    for (const auto& [name, device] : after["switches"].items()) {
+        Json one = Json::object();
+        for (const char* part : {"ledger", "ports"})
+            one[part] = between(before["switches"][name][part], device[part], part);
+        phase["switches"][name] = std::move(one);
+    }
+    phase["pauses"] = pauses_between(fabric.pauses(), from_ns, to_ns);
+    return phase;
+}
+
+}  // namespace sluice::fabric

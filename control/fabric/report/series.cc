@@ -1,0 +1,181 @@
+#include "control/fabric/report/series.hh"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "control/config/compile/hosts.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/fabric/report/fabric_report.hh"
+#include "dataplane/ports/port_counters.hh"
+#include "dataplane/run/switch.hh"
+#include "lib/buffer/egress_queue_use.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Fine where the report's quantiles are.
+constexpr std::array<unsigned, 27> shares{0,   10,  50,  100, 150, 200, 250, 300, 350,
+                                          400, 450, 500, 550, 600, 650, 700, 750, 800,
+                                          850, 900, 925, 950, 975, 990, 995, 999, 1000};
+
+// The places of the largest figures, in their own order.
+std::vector<std::size_t> largest(const std::vector<std::uint64_t>& figures, std::size_t most) {
+    std::vector<std::size_t> places(figures.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::size_t a, std::size_t b) { return figures[a] > figures[b]; });
+    places.resize(std::min(places.size(), most));
+    std::sort(places.begin(), places.end());
+    return places;
+}
+
+Json shares_json(const Histogram& histogram) {
+    Json json = {{"messages", histogram.count()}, {"ns", Json::array()}};
+    for (const unsigned share : shares) json["ns"].push_back(histogram.quantile(share).ps / 1000);
+    return json;
+}
+
+}  // namespace
+
+FabricSeries::FabricSeries(const Fabric& fabric) : fabric_(fabric), samples_(most_samples, microseconds(1)) {
+    const auto& nodes = fabric.plan().topology.nodes;
+    for (NodeId node = 0; node < nodes.size(); ++node)
+        if (nodes[node].is_host) hosts_.push_back(&fabric.host(node));
+}
+
+FabricSeries::Sample FabricSeries::sample() const {
+    Sample made;
+    std::uint32_t queue = 0;
+    for (const FabricSwitch& each : fabric_.switches()) {
+        const Switch& device = each.running->device();
+        for (PortId id = 0; id < device.port_count(); ++id) {
+            const PortView port = device.view(id);
+            for (ClassId n = 0; n < classes; ++n, ++queue) {
+                for (const Counter& marked : port.counters().queue[n].marked) made.marked += marked.get();
+                made.pauses += port.counters().group[n].xoff.get();
+                if (const std::uint32_t cells = port.use(n).used_cells(); cells != 0)
+                    made.depths.push_back({queue, cells});
+            }
+        }
+    }
+    made.flows.resize(fabric_.plan().file.flows.size());
+    for (const HostPort* host : hosts_)
+        for (const roce::QueuePair& pair : host->nic().queue_pairs()) {
+            Flow& flow = made.flows[pair.flow().id];
+            made.cnps += pair.statistics.cnps_sent;
+            flow.delivered_bytes += pair.statistics.delivered_bytes;
+            if (pair.sends_data()) flow.rate += pair.reaction().rate().bits_per_second;
+        }
+    return made;
+}
+
+Json FabricSeries::json() const {
+    const Sample end = sample();
+    std::vector<const Sample*> samples;
+    Json json = {{"at_ns", Json::array()},
+                 {"ecn_marked_packets", Json::array()},
+                 {"cnp_sent_packets", Json::array()},
+                 {"xoff_transitions", Json::array()}};
+    const auto row = [&](Time at, const Sample& sample) {
+        json["at_ns"].push_back(at.ps / 1000);
+        json["ecn_marked_packets"].push_back(sample.marked);
+        json["cnp_sent_packets"].push_back(sample.cnps);
+        json["xoff_transitions"].push_back(sample.pauses);
+        samples.push_back(&sample);
+    };
+    for (const auto& [at, sample] : samples_.taken()) row(at, sample);
+    row(fabric_.now(), end);
+    json["flows"] = flows_json(samples);
+    json["flows_left_out"] = end.flows.size() - json["flows"].size();
+    json["queues"] = queues_json(samples);
+    json["completions"] = completions_json();
+    return json;
+}
+
+Json FabricSeries::flows_json(const std::vector<const Sample*>& samples) const {
+    Config world;
+    world.flows = fabric_.plan().file.flows;
+    const std::vector<std::string> names = flow_names(world);
+    std::vector<std::uint64_t> delivered;
+    for (const Flow& flow : samples.back()->flows) delivered.push_back(flow.delivered_bytes);
+    Json json = Json::array();
+    for (const std::size_t n : largest(delivered, most_flows)) {
+        Json rates = Json::array(), bytes = Json::array();
+        for (const Sample* sample : samples) {
+            rates.push_back(sample->flows[n].rate);
+            bytes.push_back(sample->flows[n].delivered_bytes);
+        }
+        json.push_back({{"name", names[n]}, {"rate_bps", rates}, {"delivered_bytes", bytes}});
+    }
+    return json;
+}
+
+Json FabricSeries::queues_json(const std::vector<const Sample*>& samples) const {
+    std::map<std::uint32_t, std::uint64_t> peaks;
+    for (const Sample* sample : samples)
+        for (const Depth& depth : sample->depths)
+            peaks[depth.queue] = std::max<std::uint64_t>(peaks[depth.queue], depth.cells);
+    std::vector<std::uint32_t> queues;
+    std::vector<std::uint64_t> figures;
+    for (const auto& [queue, peak] : peaks) queues.push_back(queue), figures.push_back(peak);
+    std::map<std::uint32_t, Json> columns;
+    for (const std::size_t n : largest(figures, most_queues)) columns[queues[n]] = Json::array();
+    for (const Sample* sample : samples) {
+        for (auto& [queue, column] : columns) column.push_back(0);
+        for (const Depth& depth : sample->depths)
+            if (const auto found = columns.find(depth.queue); found != columns.end())
+                found->second.back() = depth.cells;
+    }
+    Json json = Json::array();
+    std::uint32_t first = 0;  // of the switch
+    for (const FabricSwitch& each : fabric_.switches()) {
+        const auto& ports = each.running->port_names();
+        const auto end = static_cast<std::uint32_t>(first + ports.size() * classes);
+        for (auto at = columns.lower_bound(first); at != columns.end() && at->first < end; ++at) {
+            for (Json& cells : at->second)
+                cells = cells.get<std::uint64_t>() * each.running->config().cell_bytes;
+            json.push_back({{"switch", each.plan->name},
+                            {"port", ports[(at->first - first) / classes]},
+                            {"queue", (at->first - first) % classes},
+                            {"bytes", std::move(at->second)}});
+        }
+        first = end;
+    }
+    return json;
+}
+
+Json FabricSeries::completions_json() const {
+    Config world;
+    world.flows = fabric_.plan().file.flows;
+    const std::vector<std::string> names = flow_names(world);
+    const std::vector<roce::FlowStatistics> statistics = flow_statistics(fabric_);
+    std::array<Histogram, roce::size_classes> sizes;
+    Json flows = Json::array();
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        const roce::FlowStatistics& own = statistics[n];
+        const auto message = message_sizes(world.flows[n].message);
+        if (own.by_size.empty()) sizes[roce::size_class(message.most_bytes())].add(own.completion_time);
+        for (std::size_t size = 0; size < own.by_size.size(); ++size) sizes[size].add(own.by_size[size]);
+        if (flows.size() == most_flows) continue;
+        Json one = {
+            {"name", names[n]}, {"least_bytes", message.least_bytes()}, {"most_bytes", message.most_bytes()}};
+        one.update(shares_json(own.completion_time));
+        flows.push_back(std::move(one));
+    }
+    Json by_size = Json::array();
+    for (std::size_t size = 0; size < sizes.size(); ++size) {
+        Json one = {{"above_bytes", size == 0 ? 0 : roce::size_bounds[size - 1]}, {"to_bytes", nullptr}};
+        if (size < roce::size_bounds.size()) one["to_bytes"] = roce::size_bounds[size];
+        one.update(shares_json(sizes[size]));
+        by_size.push_back(std::move(one));
+    }
+    return {{"per_mille", shares}, {"flows", std::move(flows)}, {"sizes", std::move(by_size)}};
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,58 @@
+// Figures of a run over time, and how long messages took, for pictures.
+//
+// It causes no event: a sample is taken after an instant that occurs anyway, the first of each slot of time
+// (lib/record/sample_trace.hh). Depths are those of that instant, so a burst within a slot may be missed; the
+// report's watermarks are not sampled.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "control/fabric/run/fabric.hh"
+#include "lib/record/sample_trace.hh"
+
+namespace sluice::fabric {
+
+class FabricSeries {
+  public:
+    static constexpr std::size_t most_samples = 512;  // and the end
+    static constexpr std::size_t most_flows = 64;     // in json(): those that delivered most
+    static constexpr std::size_t most_queues = 32;    // in json(): the deepest
+
+    explicit FabricSeries(const Fabric& fabric);  // which outlives it
+
+    // After each instant, on its thread.
+    void look() {
+        if (samples_.wants(fabric_.now())) samples_.add(fabric_.now(), sample());
+    }
+    // After the run. `at_ns`, and a column of as many figures for each flow and queue; totals since the
+    // start, but for rates and depths. The last sample is the end's: its totals are the report's.
+    // `completions`: completion times of messages by flow and by size, each at the shares `per_mille`.
+    nlohmann::ordered_json json() const;
+
+  private:
+    struct Depth {
+        std::uint32_t queue;  // (switch, port, class) counted through
+        std::uint32_t cells;
+    };
+    struct Flow {
+        std::uint64_t rate;             // bits/s, the sum of its queue pairs' rates
+        std::uint64_t delivered_bytes;  // so far, as the other totals
+    };
+    struct Sample {
+        std::uint64_t marked = 0, cnps = 0, pauses = 0;
+        std::vector<Flow> flows;
+        std::vector<Depth> depths;  // of queues that are not empty
+    };
+    Sample sample() const;
+    nlohmann::ordered_json flows_json(const std::vector<const Sample*>& samples) const;
+    nlohmann::ordered_json queues_json(const std::vector<const Sample*>& samples) const;
+    nlohmann::ordered_json completions_json() const;
+
+    const Fabric& fabric_;
+    std::vector<const HostPort*> hosts_;
+    SampleTrace<Sample> samples_;
+};
+
+}  // namespace sluice::fabric

@@ -1,0 +1,150 @@
+// A fabric that runs: switches, hosts and cables under one virtual clock.
+//
+// A cable that is cut loses what is on it at once; its ends see it `detection` later, and `convergence` after
+// that all routes are computed anew from what is seen then. A switch that is down loses power: all its cables
+// are cut, and its own ports see it at once, so that what it holds is dropped. A host's cable is seen at
+// once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/fabric/plan/fabric_plan.hh"
+#include "control/fabric/run/fabric_ports.hh"
+#include "control/fabric/run/pause_watch.hh"
+#include "control/fabric/run/quality_exchange.hh"
+#include "control/serve/server/api.hh"
+#include "control/switch/running/virtual_loop.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/peers/fault_port.hh"
+#include "dataplane/run/switch.hh"
+
+namespace sluice::fabric {
+
+struct FabricSwitch {
+    const SwitchPlan* plan;
+    std::unique_ptr<FabricPorts> ports;
+    std::unique_ptr<RunningSwitch> running;
+    std::unique_ptr<Api> api;
+};
+
+// An event of the fabric, with its time.
+struct FabricEvent {
+    Duration at;
+    std::string kind;  // "link_cut", "link_detected_down", "routes_changed", ...
+    std::string text;
+};
+
+class Fabric {
+  public:
+    struct Options {
+        bool interactive = false;  // clients of the switches' sockets may change them
+        unsigned threads = 1;      // a switch each at least; those of thread_plan.hh
+    };
+    // EAL runs; `plan` is good and outlives the fabric. An error's text.
+    static tl::expected<std::unique_ptr<Fabric>, std::string> create(const FabricPlan& plan,
+                                                                     const Options& options);
+    ~Fabric();
+
+    const FabricPlan& plan() const { return plan_; }
+    VirtualLoop& loop() { return *loop_; }
+    Time now() const { return loop_->now(); }
+    std::vector<FabricSwitch>& switches() { return switches_; }
+    const std::vector<FabricSwitch>& switches() const { return switches_; }
+    const HostPort& host(NodeId node) const;
+
+    // The ends of a link; null: the host's end, or its leaf's.
+    std::array<LinkPort*, 2> ends(LinkId link) const;
+    bool is_cut(LinkId link) const {
+        return cables_[link].cut || cables_[link].dead != 0 || cables_[link].port_down;
+    }
+
+    // A command of the fabric's (commands.hh), now: an error's text, or empty.
+    std::string set_link(LinkId link, bool up);
+    std::string set_switch(NodeId node, bool up);
+    // A port that a command has taken down, or up again, takes its cable with it. After commands.
+    void follow_ports();
+
+    const PauseWatch& pauses() const { return *pauses_; }
+    const std::vector<FabricEvent>& events() const { return events_; }
+    void note(std::string kind, std::string text) { note(now(), std::move(kind), std::move(text)); }
+
+    // After each instant of a switch, on its thread: a test looks at that switch.
+    void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
+
+    // Every frame that a host has sent, that a switch has made or that a fault has added, in one of these.
+    // Between two windows of the clock.
+    struct Ledger {
+        std::uint64_t sent = 0;       // by hosts, PFC among it
+        std::uint64_t made = 0;       // by switches: PFC, replies
+        std::uint64_t added = 0;      // by faults: duplicates, pauses
+        std::uint64_t delivered = 0;  // to hosts
+        std::uint64_t consumed = 0;   // by switches: MAC control
+        std::uint64_t dropped = 0;    // by switches, each with its reason
+        std::uint64_t punted = 0;
+        std::uint64_t missed = 0;   // receive rings that ran over
+        std::uint64_t overrun = 0;  // receive buffers of slow hosts that ran over
+        std::uint64_t lost_on_wire = 0;
+        std::uint64_t lost_into_cut = 0;
+        std::uint64_t lost_by_fault = 0;
+        std::uint64_t queued = 0;  // in switches
+        std::uint64_t on_wire = 0;
+        bool balanced() const {
+            return sent + made + added == delivered + consumed + dropped + punted + missed + overrun +
+                                              lost_on_wire + lost_into_cut + lost_by_fault + queued + on_wire;
+        }
+        std::uint64_t lost() const {
+            return dropped + missed + overrun + lost_on_wire + lost_into_cut + lost_by_fault;
+        }
+    };
+    Ledger ledger() const;
+    // Those that are lost, by place (a switch, a link or a host) and reason.
+    using Losses = std::map<std::string, std::map<std::string, std::uint64_t>, NaturalOrder>;
+    Losses losses() const;
+    // Of frames to an end of a link: lost because its cable was cut.
+    WireLosses wire_losses(LinkId link, unsigned end) const;
+    // Packets of a lossless class among those that were lost on a link or at a host of it; of those that a
+    // fault takes between a host and its switch the class is not known.
+    std::uint64_t lossless_lost(LinkId link) const;
+
+    // After the last instant: error texts.
+    std::vector<std::string> close();
+
+  private:
+    struct Cable {
+        bool cut = false;        // by command
+        unsigned dead = 0;       // of its ends' switches, those without power
+        bool port_down = false;  // of a switch, by a command of sluiced's
+        bool seen_down = false;
+    };
+
+    explicit Fabric(const FabricPlan& plan) : plan_(plan), cables_(plan.topology.links.size()) {}
+    std::string open(const Options& options);
+    void note(Time at, std::string kind, std::string text);
+    void after_window();
+    const FaultPort* fault_of(const LinkEnd& end) const;
+    FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
+    void changed(LinkId link);
+    void see(LinkId link);
+    void converge();
+
+    const FabricPlan& plan_;
+    std::unique_ptr<PacketPool> pool_;  // grows with what is in use
+    unsigned free_packets_ = 0;
+    bool out_of_memory_ = false;
+    std::optional<QualityExchange> qualities_;      // before the switches, which read it
+    std::vector<FabricSwitch> switches_;            // as in the plan
+    std::vector<Cable> cables_;                     // by link
+    std::vector<bool> down_;                        // nodes
+    std::vector<std::vector<RouteConfig>> routes_;  // computed last, by switch
+    std::vector<FabricEvent> events_;
+    std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
+    std::unique_ptr<VirtualLoop> loop_;
+    std::unique_ptr<PauseWatch> pauses_;
+};
+
+}  // namespace sluice::fabric

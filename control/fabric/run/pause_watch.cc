@@ -1,0 +1,249 @@
+#include "control/fabric/run/pause_watch.hh"
+
+#include <algorithm>
+#include <set>
+
+#include "control/fabric/plan/fabric_plan.hh"
+#include "lib/frame/classify.hh"
+#include "lib/queue/packet_queue.hh"
+#include "lib/values/class_mask.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::size_t most_flows_named = 16;
+constexpr unsigned most_packets_read = 256;  // of a queue, for its flows
+
+// A queue that was held and is held again before it has run free for this many times as long is limited by
+// its holder, not by its link; one that is held less than a ninth of the time is limited by its link.
+constexpr std::int64_t blame_factor = 8;
+constexpr Duration longest_blame = microseconds(200);
+
+}  // namespace
+
+const PauseCause& PauseRecord::cause_at(Time time) const {
+    auto found = causes.begin();
+    for (auto next = found + 1; next != causes.end() && next->from <= time; ++next) found = next;
+    return *found;
+}
+
+PauseWatch::PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices)
+    : plan_(plan), devices_(std::move(devices)), ports_(devices_.size()), opens_(devices_.size()) {
+    for (std::uint32_t device = 0; device < devices_.size(); ++device) {
+        const Config& config = plan.switches[device].config;
+        logs_.emplace_back(*devices_[device], config.cell_bytes);
+        ports_[device].resize(config.ports.size());
+        for (PortState& port : ports_[device]) port.last.fill(PauseRecord::none);
+        for (const auto& [name, host] : config.hosts) hosts_[host.address] = name;
+    }
+    for (const Link& link : plan.topology.links)
+        for (unsigned end = 0; end < 2; ++end) {
+            const LinkEnd& self = link.ends[end];
+            const LinkEnd& other = link.ends[1 - end];
+            if (plan.topology.nodes[self.node].is_host) continue;
+            Peer& peer = ports_[plan.switch_of[self.node]][plan.port_id(self)].peer;
+            peer = {other.node, PauseRecord::none, 0};
+            if (plan.topology.nodes[other.node].is_host) continue;
+            peer.device = static_cast<std::uint32_t>(plan.switch_of[other.node]);
+            peer.port = plan.port_id(other);
+        }
+}
+
+void PauseWatch::gather(std::uint32_t device) {
+    PauseLog& log = logs_[device];
+    for (const PauseChange& change : log.changes()) gathered_.push_back({device, change});
+    log.clear();
+}
+
+void PauseWatch::take_gathered() {
+    if (gathered_.empty()) return;
+    // Those of one switch and instant stay in their order.
+    std::stable_sort(gathered_.begin(), gathered_.end(), [](const Gathered& a, const Gathered& b) {
+        return a.change.at != b.change.at ? a.change.at < b.change.at : a.device < b.device;
+    });
+    for (const Gathered& each : gathered_) take(each.device, each.change);
+    gathered_.clear();
+}
+
+void PauseWatch::take(std::uint32_t device, const PauseChange& change) {
+    const std::uint32_t last = ports_[device][change.port].last[change.priority];
+    switch (change.kind) {
+        case PauseChange::Kind::held:
+            return hold(device, change);
+        case PauseChange::Kind::began:
+            return begin(device, change);
+        case PauseChange::Kind::moved:
+            if (last != PauseRecord::none) judge(last, change.fullest.port, change.fullest.queue, change.at);
+            return;
+        case PauseChange::Kind::ended:
+            return end(device, change);
+    }
+}
+
+void PauseWatch::hold(std::uint32_t device, const PauseChange& change) {
+    PortState& state = ports_[device][change.port];
+    const unsigned changed = state.held ^ change.mask;
+    state.held = change.mask;
+    for_each_class(changed, [&](ClassId queue) {
+        QueueHold& hold = state.hold[queue];
+        if ((change.mask >> queue & 1U) != 0)
+            hold.since = change.at;
+        else
+            hold.blamed_until = change.at + std::min((change.at - hold.since) * blame_factor, longest_blame);
+        hold.is_known = true;
+    });
+    judge_waiting(device, change.port, changed, change.at);
+}
+
+void PauseWatch::begin(std::uint32_t device, const PauseChange& change) {
+    PortState& state = ports_[device][change.port];
+    state.last[change.priority] = PauseRecord::none;
+    if (pauses_.size() >= most_records) {
+        ++left_out_;
+        return;
+    }
+    const auto made = static_cast<std::uint32_t>(pauses_.size());
+    pauses_.push_back({device, change.port, change.priority, change.at});
+    pauses_[made].cells = change.fullest.group_cells;
+    pauses_[made].queue_cells = change.fullest.cells;
+    state.last[change.priority] = made;
+    opens_[device].push_back(made);
+    ++open_;
+    judge(made, change.fullest.port, change.fullest.queue, change.at);
+    // The peer may still be held by the pause before.
+    if (state.peer.device == PauseRecord::none) return;
+    const ClassId queue = devices_[state.peer.device]
+                              ->policy()
+                              .ports[state.peer.port]
+                              .map.pfc_priority_to_queue[change.priority];
+    judge_waiting(state.peer.device, state.peer.port,
+                  ports_[state.peer.device][state.peer.port].held & 1U << queue, change.at);
+}
+
+void PauseWatch::end(std::uint32_t device, const PauseChange& change) {
+    const std::uint32_t last = ports_[device][change.port].last[change.priority];
+    if (last == PauseRecord::none) return;
+    PauseRecord& pause = pauses_[last];
+    pause.until = change.at;
+    while (pause.causes.size() > 1 && pause.causes.back().from >= change.at) {
+        pause.causes.pop_back();
+        --causes_;
+    }
+    auto& opens = opens_[device];
+    opens.erase(std::find(opens.begin(), opens.end(), last));
+    --open_;
+    for (PauseCycle& cycle : cycles_)
+        if (!cycle.dissolved &&
+            std::find(cycle.pauses.begin(), cycle.pauses.end(), last) != cycle.pauses.end())
+            cycle.dissolved = change.at;
+}
+
+void PauseWatch::judge_waiting(std::uint32_t device, PortId port, unsigned queues, Time now) {
+    if (queues == 0) return;
+    for (const std::uint32_t each : opens_[device]) {
+        const PauseCause& cause = pauses_[each].cause_at(now);
+        if (cause.egress_port == port && (queues >> cause.egress_queue & 1U) != 0)
+            judge(each, port, cause.egress_queue, now);
+    }
+}
+
+// What holds the queue now is what the pause is due to.
+void PauseWatch::judge(std::uint32_t id, PortId egress_port, ClassId queue, Time now) {
+    PauseRecord& pause = pauses_[id];
+    const PortState& egress = ports_[pause.device][egress_port];
+    const QueueHold& hold = egress.hold[queue];
+    const bool is_held = (egress.held >> queue & 1U) != 0;
+    const bool is_blamed = hold.is_known && !is_held && now < hold.blamed_until;
+    PauseCause cause{now, egress_port, queue, PauseCause::Kind::link, is_held, PauseRecord::none};
+    if (is_held || is_blamed) {
+        if (egress.peer.device == PauseRecord::none)
+            cause.kind = PauseCause::Kind::host;
+        else if (cause.parent = holder(pause.device, egress_port, queue); cause.parent != PauseRecord::none)
+            cause.kind = PauseCause::Kind::pause;
+    }
+    // What was foreseen is judged anew.
+    while (!pause.causes.empty() && pause.causes.back().from > now) {
+        pause.causes.pop_back();
+        --causes_;
+    }
+    add(pause, cause);
+    if (is_blamed && cause.kind != PauseCause::Kind::link)
+        add(pause, {hold.blamed_until, egress_port, queue, PauseCause::Kind::link, false, PauseRecord::none});
+    if (is_held && cause.kind == PauseCause::Kind::pause) find_cycle(id, now);
+}
+
+void PauseWatch::add(PauseRecord& pause, const PauseCause& cause) {
+    if (!pause.causes.empty()) {
+        PauseCause& last = pause.causes.back();
+        const bool is_same = last.kind == cause.kind && last.egress_port == cause.egress_port &&
+                             last.egress_queue == cause.egress_queue && last.parent == cause.parent;
+        if (is_same || last.from == cause.from) {
+            const Time from = last.from;
+            last = cause;
+            last.from = from;
+            return;
+        }
+        if (causes_ >= most_causes) return;
+    }
+    pause.causes.push_back(cause);
+    ++causes_;
+}
+
+std::uint32_t PauseWatch::holder(std::uint32_t device, PortId port, ClassId queue) const {
+    const Peer& peer = ports_[device][port].peer;
+    const auto& map = devices_[device]->policy().ports[port].map.pfc_priority_to_queue;
+    const PortState& other = ports_[peer.device][peer.port];
+    std::uint32_t latest = PauseRecord::none;
+    for_each_class(classes_that_map_to(map, queue), [&](ClassId n) {
+        const std::uint32_t last = other.last[n];
+        if (last == PauseRecord::none) return;
+        const bool goes_on = !pauses_[last].until;
+        if (latest == PauseRecord::none || (goes_on && pauses_[latest].until)) latest = last;
+    });
+    return latest;
+}
+
+// From pause to the pause that holds its fullest queue.
+void PauseWatch::find_cycle(std::uint32_t from, Time now) {
+    std::vector<std::uint32_t> way;
+    for (std::uint32_t at = from; at != PauseRecord::none && !pauses_[at].until;) {
+        if (!way.empty() && at == from) {
+            // Each cycle once, from its earliest pause.
+            std::rotate(way.begin(), std::min_element(way.begin(), way.end()), way.end());
+            const bool known = std::any_of(cycles_.begin(), cycles_.end(), [&](const PauseCycle& cycle) {
+                return !cycle.dissolved && cycle.pauses == way;
+            });
+            if (known || cycles_.size() >= most_cycles) return;
+            cycles_.push_back({now, {}, way, way.front(), flows_of(way)});
+            on_cycle(cycles_.back());
+            return;
+        }
+        // A circle that `from` only leads to was found when it closed.
+        if (std::find(way.begin(), way.end(), at) != way.end()) return;
+        way.push_back(at);
+        const PauseCause& cause = pauses_[at].causes.back();
+        if (!cause.is_held) return;
+        at = cause.parent;
+    }
+}
+
+std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& pauses) const {
+    std::set<std::string> flows;
+    for (const std::uint32_t each : pauses) {
+        const PauseRecord& pause = pauses_[each];
+        const PauseCause& cause = pause.causes.back();
+        unsigned left = most_packets_read;
+        const PortView port = devices_[pause.device]->view(cause.egress_port);
+        port.packets(cause.egress_queue).for_each([&](const QueueEntry& entry) {
+            auto* packet = static_cast<Packet*>(entry.packet());
+            const std::uint8_t* l3 = frame_bytes(packet) + meta(packet).l3_offset;
+            const bool v6 = (l3[0] >> 4) == 6;
+            const auto from = hosts_.find(source_of(v6, l3)), to = hosts_.find(destination_of(v6, l3));
+            if (from != hosts_.end() && to != hosts_.end()) flows.insert(from->second + " > " + to->second);
+            return --left != 0 && flows.size() < most_flows_named;
+        });
+    }
+    return {flows.begin(), flows.end()};
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,45 @@
+// The assertions of a scenario: those of its file, then those of the command line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/schema/config.hh"
+#include "control/fabric/plan/scenario_config.hh"
+#include "control/fabric/scenario/expression.hh"
+
+namespace sluice::fabric {
+
+class Asserts {
+  public:
+    // An error for every expression that is none, with its place in `file`.
+    static tl::expected<Asserts, std::vector<ConfigError>> of(const ScenarioConfig& scenario,
+                                                              const std::string& file,
+                                                              const std::vector<std::string>& command_line);
+    bool empty() const { return list_.empty(); }
+
+    // Before the run: errors of those that can never be judged. `report` and `phase` (of any phase) are of a
+    // run in which nothing has happened.
+    std::vector<ConfigError> check(const nlohmann::ordered_json& report,
+                                   const nlohmann::ordered_json& phase) const;
+    // After the run, on its report with its phases: that, phase, value, met, where, why, wrong of each.
+    nlohmann::ordered_json judge(const nlohmann::ordered_json& report) const;
+
+  private:
+    struct One {
+        Expression expression;
+        AssertConfig said;
+    };
+    std::string file_;
+    std::vector<std::string> phases_;
+    std::vector<One> list_;
+};
+
+// Of a report's `asserts`.
+bool all_met(const nlohmann::ordered_json& asserts);
+// A line for each: whether it holds, its figure, and where to look. Empty: there are none.
+std::string asserts_text(const nlohmann::ordered_json& asserts);
+
+}  // namespace sluice::fabric

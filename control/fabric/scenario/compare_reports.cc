@@ -1,0 +1,372 @@
+#include "control/fabric/scenario/compare_reports.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "control/config/text/json_text.hh"
+#include "control/config/text/quantity_text.hh"
+#include "control/report/figures/figures.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What tells entries of a list apart.
+constexpr std::array identities{"name", "that", "phase", "switch", "port", "queue", "from", "to"};
+// Of sluice-fabric's report; the catalogue of figures has the others.
+constexpr std::array lists_that_grow{"pauses", "pause_trees", "pause_cycles", "chains"};
+// Drawings of the same, and what says nothing that other members do not.
+constexpr std::array left_out{"pause_timeline", "verdict.headline"};
+// What a report has of the configuration that it is of.
+constexpr std::array configured{"fabric",       "name",         "clock",   "seed",
+                                "cc",           "address",      "mac",     "queue_pairs",
+                                "timeout_ns",   "speed_bps",    "cable_m", "headroom_size_bytes",
+                                "size_bytes",   "detection_ns", "action",  "restoration_ns",
+                                "balance.mode", "weight",       "pfc_tx"};
+// Of a flow, for people; its other figures are among the figures.
+constexpr std::array flow_figures{"throughput_bps",        "messages",         "failed_messages",
+                                  "retransmitted_packets", "paused_ns",        "completion_ns.p50",
+                                  "completion_ns.p99",     "completion_ns.max"};
+
+bool ends_in(std::string_view path, std::string_view name) {
+    return path.ends_with(name) && (path.size() == name.size() || path[path.size() - name.size() - 1] == '.');
+}
+
+template <class Names>
+bool is_among(const Names& names, std::string_view path) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return ends_in(path, name); });
+}
+
+// Lists of the catalogue whose entries are of one moment each, with the name of what has them.
+const std::set<std::string>& catalogued_lists_that_grow() {
+    static const std::set<std::string> names = [] {
+        std::set<std::string> made;
+        for (const Figure& figure : figures()) {
+            const std::string_view list = figure.path.substr(0, figure.path.find(".[]"));
+            if (list.size() != figure.path.size()) made.emplace(list.substr(list.rfind('.') + 1));
+        }
+        return made;
+    }();
+    return names;
+}
+
+std::optional<double> number_of(const Json& value) {
+    if (!value.is_number()) return std::nullopt;
+    return value.get<double>();
+}
+
+// 2: a flag; below 1: numbers, relative to the larger one, where a few packets more than none are few; 0:
+// words.
+double size_of(const Json& before, const Json& after) {
+    constexpr double few = 10;
+    if (before.is_boolean() || after.is_boolean()) return 2;
+    const auto a = number_of(before), b = number_of(after);
+    if (!a && !b) return 0;
+    const double x = a.value_or(0), y = b.value_or(0);
+    return std::abs(x - y) / (std::max(std::abs(x), std::abs(y)) + few);
+}
+
+std::string identity_of(const Json& entry) {
+    std::string text;
+    if (!entry.is_object()) return text;
+    for (const char* name : identities)
+        if (const auto own = entry.find(name); own != entry.end() && own->is_primitive() && !own->is_null())
+            text +=
+                (text.empty() ? "" : ".") + (own->is_string() ? own->get<std::string>() : json_text(*own));
+    return text;
+}
+
+// The entries of a list by identity, or else by place.
+std::vector<std::pair<std::string, const Json*>> entries_of(const Json& list, bool by_place) {
+    std::vector<std::pair<std::string, const Json*>> entries;
+    for (std::size_t n = 0; n < list.size(); ++n)
+        entries.emplace_back(by_place ? std::to_string(n) : identity_of(list[n]), &list[n]);
+    return entries;
+}
+
+bool is_told_apart(const Json& list) {
+    std::set<std::string> known;
+    return std::all_of(list.begin(), list.end(), [&](const Json& entry) {
+        std::string identity = identity_of(entry);
+        return !identity.empty() && known.insert(std::move(identity)).second;
+    });
+}
+
+struct Difference {
+    std::string figure;
+    Json before, after;
+    double size;
+};
+
+class Comparison {
+  public:
+    std::vector<Difference> configuration, flows, figures;
+
+    void compare(const std::string& path, const Json* before, const Json* after) {
+        if (is_among(left_out, path)) return;
+        const bool both = before != nullptr && after != nullptr;
+        if (both && before->is_object() && after->is_object()) return compare_objects(path, *before, *after);
+        if (both && before->is_array() && after->is_array()) return compare_lists(path, *before, *after);
+        const Json one = leaf_of(before), other = leaf_of(after);
+        if (one != other) add(path, &one, &other);
+    }
+
+  private:
+    // One row for all that only one of them has.
+    static Json leaf_of(const Json* value) {
+        if (value == nullptr || (value->is_structured() && value->empty())) return nullptr;
+        return value->is_structured() ? Json("there") : *value;
+    }
+
+    void compare_objects(const std::string& path, const Json& before, const Json& after) {
+        std::map<std::string_view, const Json*> others;
+        for (const auto& [key, value] : after.items()) others.emplace(key, &value);
+        std::vector<Pair> pairs;
+        for (const auto& [key, value] : before.items()) pairs.push_back({key, &value, take(others, key)});
+        for (const auto& [key, value] : after.items())
+            if (others.contains(key)) pairs.push_back({key, nullptr, &value});
+        compare_pairs(path, pairs);
+    }
+
+    void compare_lists(const std::string& path, const Json& before, const Json& after) {
+        const std::string name = path.substr(path.rfind('.') + 1);
+        if (catalogued_lists_that_grow().contains(name) || is_among(lists_that_grow, name)) {
+            const Json one = before.size(), other = after.size();
+            if (one != other) add(path, &one, &other);
+            return;
+        }
+        const bool by_place = !is_told_apart(before) || !is_told_apart(after);
+        const auto entries = entries_of(before, by_place), now = entries_of(after, by_place);
+        std::map<std::string_view, const Json*> others(now.begin(), now.end());
+        std::vector<Pair> pairs;
+        for (const auto& [key, value] : entries) pairs.push_back({key, value, take(others, key)});
+        for (const auto& [key, value] : now)
+            if (others.contains(key)) pairs.push_back({key, nullptr, value});
+        compare_pairs(path, pairs);
+    }
+
+    struct Pair {
+        std::string key;
+        const Json *before, *after;
+    };
+    static const Json* take(std::map<std::string_view, const Json*>& others, std::string_view key) {
+        const auto found = others.find(key);
+        if (found == others.end()) return nullptr;
+        const Json* value = found->second;
+        others.erase(found);
+        return value;
+    }
+    void compare_pairs(const std::string& path, const std::vector<Pair>& pairs) {
+        const bool is_switch = path.starts_with("switches.") && path.find('.', 9) == path.npos;
+        for (const auto& [key, before, after] : pairs) {
+            if (path.empty() && key == "asserts") continue;
+            if (is_switch && (key == "hosts" || key == "flows")) continue;  // once, of the whole fabric
+            compare(path.empty() ? key : path + "." + key, before, after);
+        }
+    }
+
+    void add(const std::string& path, const Json* before, const Json* after) {
+        const bool of_flow = path.starts_with("flows.") && is_among(flow_figures, path);
+        auto& list = is_among(configured, path)                    ? configuration
+                     : of_flow || path.starts_with("collectives.") ? flows
+                                                                   : figures;
+        list.push_back({path, *before, *after, size_of(*before, *after)});
+    }
+};
+
+// Over all leaves of that name, or in a list of it. `within`: in such a list.
+void add_up(const Json& tree, std::string_view name, bool is_most, std::uint64_t& total,
+            bool within = false) {
+    if (!tree.is_structured()) return;
+    for (const auto& [key, value] : tree.items()) {
+        const bool is_wanted = within || key == name;
+        if (value.is_number_unsigned() && is_wanted) {
+            const auto own = value.get<std::uint64_t>();
+            total = is_most ? std::max(total, own) : total + own;
+        }
+        add_up(value, name, is_most, total, is_wanted && value.is_array());
+    }
+}
+
+// What people ask first of any run, by the names that a row of a sweep has for them.
+std::vector<Difference> totals_of(const Json& before, const Json& after) {
+    struct Total {
+        const char *figure, *within, *name;
+        bool is_most;
+    };
+    const char* switches = before.contains("switches") ? "switches" : "ports";
+    const std::array totals{Total{"xoff_sent", switches, "tx_xoff", false},
+                            Total{"deepest_queue_bytes", switches, "deepest_bytes", true},
+                            Total{"marked_packets", switches, "ecn_marked_packets", false},
+                            Total{"cnp_packets", "flows", "cnp_sent_packets", false},
+                            Total{"lost_lossless_packets", "verdict", "lost_packets", false}};
+    std::vector<Difference> found;
+    for (const Total& each : totals) {
+        std::array<std::uint64_t, 2> sums{};
+        const std::array reports{&before, &after};
+        for (std::size_t n = 0; n < sums.size(); ++n)
+            if (const auto within = reports.at(n)->find(each.within); within != reports.at(n)->end())
+                add_up(*within, each.name, each.is_most, sums.at(n));
+        if (sums[0] != sums[1]) found.push_back({each.figure, sums[0], sums[1], 0});
+    }
+    return found;
+}
+
+std::vector<Difference> assertions_of(const Json& before, const Json& after) {
+    std::vector<std::pair<std::string, std::array<Json, 2>>> all;
+    const std::array reports{&before, &after};
+    for (std::size_t n = 0; n < reports.size(); ++n) {
+        const auto list = reports.at(n)->find("asserts");
+        if (list == reports.at(n)->end() || !list->is_array()) continue;
+        for (const Json& each : *list) {
+            if (!each.is_object()) continue;
+            const auto met = each.find("met");
+            const std::string said = identity_of(each);
+            auto known =
+                std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == said; });
+            if (known == all.end()) known = all.insert(known, {said, {}});
+            known->second.at(n) = met == each.end() || !met->is_boolean() ? "unknown"
+                                  : *met                                  ? "holds"
+                                                                          : "FALSE";
+        }
+    }
+    std::vector<Difference> found;
+    for (auto& [said, met] : all)
+        if (met[0] != met[1]) found.push_back({said, std::move(met[0]), std::move(met[1]), 0});
+    return found;
+}
+
+Json list_json(std::vector<Difference> list) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Difference& one, const Difference& other) { return one.size > other.size; });
+    Json made = Json::array();
+    for (Difference& each : list)
+        made.push_back({{"figure", std::move(each.figure)},
+                        {"before", std::move(each.before)},
+                        {"after", std::move(each.after)}});
+    return made;
+}
+
+// By the catalogue, or by the name where it has none: figures of a whole fabric.
+FigureUnit unit_of(std::string_view path) {
+    for (const std::string_view whole : {"switches.", "phases."})
+        if (path.starts_with(whole))
+            path.remove_prefix(std::min(path.find('.', whole.size()) + 1, path.size()));
+    if (const Figure* figure = find_figure(path); figure != nullptr) return figure->unit;
+    constexpr std::array<std::pair<std::string_view, FigureUnit>, 6> endings{
+        {{"_bytes", FigureUnit::bytes},
+         {"_ns", FigureUnit::ns},
+         {"_bps", FigureUnit::bps},
+         {"_ppm", FigureUnit::ppm},
+         {"_permille", FigureUnit::permille},
+         {".bytes", FigureUnit::bytes}}};
+    for (const auto& [ending, unit] : endings)
+        if (path.ends_with(ending) || path.find(std::string(ending) + ".") != path.npos) return unit;
+    return FigureUnit::none;
+}
+
+std::string rate_text(std::uint64_t bps) {
+    if (bps < 1'000'000) return grouped_text(bps) + " b/s";
+    return bps < 1'000'000'000 ? fmt::format("{:.1f} Mb/s", static_cast<double>(bps) / 1e6)
+                               : fmt::format("{:.1f} Gb/s", static_cast<double>(bps) / 1e9);
+}
+
+// At most `most` bytes, and no part of a character.
+std::string cut_text(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    std::size_t end = most - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end) + "...";
+}
+
+constexpr std::size_t longest_words = 40;  // of a value that is words
+
+std::string value_words(const std::string& path, const Json& value) {
+    if (value.is_null()) return "-";
+    if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+    if (value.is_string()) return cut_text(value.get<std::string>(), longest_words);
+    if (!value.is_number_unsigned())
+        return value.is_number() ? fmt::format("{:.4g}", value.get<double>())
+                                 : cut_text(json_text(value), longest_words);
+    const auto number = value.get<std::uint64_t>();
+    const bool is_quantile = ends_in(path, "p50") || ends_in(path, "p99") || ends_in(path, "p999");
+    switch (unit_of(path)) {
+        case FigureUnit::bytes:
+            return size_text(number);
+        case FigureUnit::ns:
+            return is_quantile ? quantile_text(number, number) : time_text(number);
+        case FigureUnit::bps:
+            return rate_text(number);
+        case FigureUnit::ppm:
+            return fmt::format("{:.2f} %", static_cast<double>(number) / 1e4);
+        case FigureUnit::permille:
+            return fmt::format("{:.2f}", static_cast<double>(number) / 1e3);
+        default:
+            return grouped_text(number);
+    }
+}
+
+std::string change_text(const Json& before, const Json& after) {
+    if (!before.is_number() || !after.is_number() || before.get<double>() == 0) return {};
+    const double from = before.get<double>();
+    return fmt::format("{:+.1f} %", (after.get<double>() - from) / std::abs(from) * 100);
+}
+
+}  // namespace
+
+Json compare_reports(const Json& before, const Json& after) {
+    Comparison comparison;
+    comparison.compare({}, &before, &after);
+    Json made = {{"differ", false},
+                 {"totals", list_json(totals_of(before, after))},
+                 {"configuration", list_json(std::move(comparison.configuration))},
+                 {"assertions", list_json(assertions_of(before, after))},
+                 {"flows", list_json(std::move(comparison.flows))},
+                 {"figures", list_json(std::move(comparison.figures))}};
+    for (const auto& [name, list] : made.items())
+        if (list.is_array() && !list.empty()) made["differ"] = true;
+    return made;
+}
+
+std::string differences_text(const Json& differences, std::size_t rows_shown) {
+    if (differences["differ"] == false) return "nothing differs\n";
+    std::string text;
+    for (const auto& [name, list] : differences.items()) {
+        if (!list.is_array() || list.empty()) continue;
+        const std::size_t shown = std::min(list.size(), rows_shown);
+        std::size_t width = 40;
+        for (std::size_t n = 0; n < shown; ++n)
+            width = std::max(width, list[n]["figure"].get_ref<const std::string&>().size());
+        const auto add = [&](std::string_view label, const std::string& one, const std::string& other,
+                             const std::string& change) {
+            const std::string row = fmt::format("{:<{}}{:>16}{:>16}{:>12}", label, width, one, other, change);
+            text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+        };
+        text += "\n";
+        add(name, "A", "B", "change");
+        for (std::size_t n = 0; n < shown; ++n) {
+            const auto& path = list[n]["figure"].get_ref<const std::string&>();
+            const Json &before = list[n]["before"], &after = list[n]["after"];
+            std::string one = value_words(path, before), other = value_words(path, after);
+            if (one == other)
+                one = cut_text(json_text(before), longest_words),
+                other = cut_text(json_text(after), longest_words);
+            add(path, one, other, change_text(before, after));
+        }
+        if (list.size() > shown)
+            text += fmt::format("and {} more; do: --all, or --json\n", grouped_text(list.size() - shown));
+    }
+    return text.substr(1);
+}
+
+}  // namespace sluice::fabric

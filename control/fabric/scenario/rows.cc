@@ -1,0 +1,203 @@
+#include "control/fabric/scenario/rows.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "control/config/text/json_text.hh"
+#include "control/fabric/scenario/asserts.hh"
+
+namespace sluice::fabric {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Those that every run has, and that people are shown.
+constexpr std::array usual_figures{"throughput_bps", "completion_p99_ns", "completion_max_ns", "xoff_sent",
+                                   "lost_lossless_packets"};
+
+std::uint64_t sum_over(const Json& list, const char* figure) {
+    std::uint64_t sum = 0;
+    for (const Json& each : list) sum += each[figure].get<std::uint64_t>();
+    return sum;
+}
+
+// Null: no message has completed.
+Json most_over(const Json& flows, const char* figure, const char* quantile) {
+    Json most;
+    for (const Json& each : flows)
+        if (const Json& one = each[figure][quantile]; !one.is_null() && (most.is_null() || one > most))
+            most = one;
+    return most;
+}
+
+// What every run is judged by, whatever it asserts.
+Json figures_of(const Json& report) {
+    std::uint64_t marked = 0, deepest = 0, xoff = 0, paused_ns = 0;
+    for (const Json& device : report["switches"])
+        for (const Json& port : device["ports"]) {
+            for (const Json& count : port["pfc"]["tx_xoff"]) xoff += count.get<std::uint64_t>();
+            for (const Json& time : port["pfc"]["tx_paused_ns"]) paused_ns += time.get<std::uint64_t>();
+            for (const Json& queue : port["queues"]) {
+                marked += queue["ecn_marked_packets"].get<std::uint64_t>();
+                deepest = std::max(deepest, queue["deepest_bytes"].get<std::uint64_t>());
+            }
+        }
+    const Json& flows = report["flows"];
+    const Json& ledger = report["ledger"];
+    Json figures = {{"end_ns", report["end_ns"]},
+                    {"lossless", report["verdict"]["lossless"]},
+                    {"lost_lossless_packets", report["verdict"]["lost_packets"]},
+                    {"dropped_packets", ledger["dropped"]},
+                    {"messages", sum_over(flows, "messages")},
+                    {"failed_messages", sum_over(flows, "failed_messages")},
+                    {"throughput_bps", sum_over(flows, "throughput_bps")},
+                    {"completion_p50_ns", most_over(flows, "completion_ns", "p50")},
+                    {"completion_p99_ns", most_over(flows, "completion_ns", "p99")},
+                    {"completion_max_ns", most_over(flows, "completion_ns", "max")},
+                    {"slowdown_p99_permille", most_over(flows, "slowdown_permille", "p99")},
+                    {"retransmitted_packets", sum_over(flows, "retransmitted_packets")},
+                    {"cnp_packets", sum_over(flows, "cnp_received_packets")},
+                    {"marked_packets", marked},
+                    {"deepest_queue_bytes", deepest},
+                    {"xoff_sent", xoff},
+                    {"paused_ns", paused_ns}};
+    for (const Json& each : report["collectives"]) {
+        const std::string name = "collectives." + each["name"].get<std::string>() + ".";
+        figures[name + "steps"] = each["steps"];
+        figures[name + "step_p50_ns"] = each["step_ns"]["p50"];
+        figures[name + "step_max_ns"] = each["step_ns"]["max"];
+        figures[name + "bus_bandwidth_bps"] = each["bus_bandwidth_bps"];
+    }
+    return figures;
+}
+
+Json begin_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark) {
+    Json row = {{"run", run},
+                {"version", SLUICE_VERSION},
+                {"fingerprint", mark},
+                {"seed", point.seed},
+                {"values", Json::object()}};
+    for (std::size_t n = 0; n < point.values.size(); ++n)
+        row["values"][vary.axes[n].path] = plain(point.values[n]);
+    return row;
+}
+
+std::string csv_cell(const Json& value) {
+    if (value.is_null()) return {};
+    std::string text = value.is_string() ? value.get<std::string>() : json_text(value);
+    // A spreadsheet would take it for a formula; a number is none.
+    if (value.is_string() && !text.empty() &&
+        std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos &&
+        !Json::parse(text, nullptr, false).is_number())
+        text.insert(0, "'");
+    if (text.find_first_of(",\"\n\r") == text.npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+// Columns of a row by their heading.
+std::vector<std::pair<std::string, Json>> columns_of(const Json& row) {
+    std::vector<std::pair<std::string, Json>> columns{{"run", row["run"]}};
+    for (const auto& [path, value] : row["values"].items()) columns.emplace_back(path, value);
+    columns.emplace_back("seed", row["seed"]);
+    columns.emplace_back("met", row["met"]);
+    for (const auto& [name, value] : row["figures"].items()) columns.emplace_back(name, value);
+    for (const Json& each : row["asserts"]) {
+        std::string that = each["that"].get<std::string>();
+        if (!each["phase"].is_null()) that += " in " + each["phase"].get<std::string>();
+        columns.emplace_back("holds: " + that, each["met"]);
+        columns.emplace_back("figure: " + that, each["value"]);
+    }
+    columns.emplace_back("error", row["error"]);
+    return columns;
+}
+
+}  // namespace
+
+Json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
+              const Json& report) {
+    Json row = begin_row(run, point, vary, mark);
+    row["met"] = all_met(report["asserts"]);
+    row["figures"] = figures_of(report);
+    row["asserts"] = Json::array();
+    for (const Json& each : report["asserts"])
+        row["asserts"].push_back({{"that", each["that"]},
+                                  {"phase", each["phase"]},
+                                  {"value", each["value"]},
+                                  {"met", each["met"]}});
+    row["error"] = nullptr;
+    return row;
+}
+
+Json error_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
+               const std::string& error) {
+    Json row = begin_row(run, point, vary, mark);
+    row["met"] = false;
+    row["figures"] = Json::object();
+    row["asserts"] = Json::array();
+    row["error"] = error;
+    return row;
+}
+
+const JsonShape& shape_of_row() {
+    static const JsonShape shape{{"run", part::count},
+                                 {"fingerprint", part::text},
+                                 {"seed", part::count},
+                                 {"values.*", part::scalar},
+                                 {"met", part::flag},
+                                 {"figures.throughput_bps?", part::number},
+                                 {"figures.completion_p99_ns?", part::count | part::null},
+                                 {"figures.completion_max_ns?", part::count | part::null},
+                                 {"figures.xoff_sent?", part::count},
+                                 {"figures.lost_lossless_packets?", part::count},
+                                 {"figures.*", part::number | part::flag | part::null},
+                                 {"asserts.#.that", part::text},
+                                 {"asserts.#.phase", part::text | part::null},
+                                 {"asserts.#.value", part::scalar},
+                                 {"asserts.#.met", part::flag | part::null},
+                                 {"error", part::text | part::null},
+                                 {"*", part::any}};
+    return shape;
+}
+
+std::string figure_missing(const Json& row) {
+    if (!row["error"].is_null()) return {};
+    for (const char* name : usual_figures)
+        if (!row["figures"].contains(name)) return name;
+    return {};
+}
+
+std::string jsonl_text(const std::vector<Json>& rows) {
+    std::string text;
+    for (const Json& row : rows) text += json_text(row) + "\n";
+    return text;
+}
+
+std::string csv_text(const std::vector<Json>& rows) {
+    // A run without a report has no figures: the fullest row names the columns.
+    std::vector<std::string> headings;
+    for (const Json& row : rows) {
+        const auto columns = columns_of(row);
+        if (columns.size() <= headings.size()) continue;
+        headings.clear();
+        for (const auto& [heading, value] : columns) headings.push_back(heading);
+    }
+    std::string text;
+    for (std::size_t n = 0; n < headings.size(); ++n) text += (n == 0 ? "" : ",") + csv_cell(headings[n]);
+    text += "\n";
+    for (const Json& row : rows) {
+        const auto columns = columns_of(row);
+        for (std::size_t n = 0; n < headings.size(); ++n) {
+            const auto found = std::find_if(columns.begin(), columns.end(),
+                                            [&](const auto& column) { return column.first == headings[n]; });
+            text += (n == 0 ? "" : ",") + (found == columns.end() ? std::string() : csv_cell(found->second));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace sluice::fabric

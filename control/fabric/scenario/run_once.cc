@@ -1,0 +1,133 @@
+#include "control/fabric/scenario/run_once.hh"
+
+#include <chrono>
+#include <memory>
+
+#include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/phase_report.hh"
+#include "control/fabric/report/series.hh"
+#include "control/fabric/run/commands.hh"
+#include "control/fabric/run/sockets.hh"
+#include "control/fabric/scenario/phases.hh"
+
+namespace sluice::fabric {
+namespace {
+
+tl::unexpected<NoRun> no_run(std::string error) { return tl::unexpected(NoRun{{std::move(error)}, false}); }
+
+// False: it was interrupted.
+bool run_through(FabricSockets* sockets, Fabric& fabric, const RunOptions& options,
+                 const std::function<bool()>& goes_on) {
+    constexpr unsigned steps_a_round = 256;
+    unsigned steps = 0;
+    const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
+    const bool ended = fabric.loop().run(end, [&] {
+        if (sockets != nullptr && ++steps % steps_a_round == 0) sockets->serve(std::chrono::microseconds(0));
+        return goes_on();
+    });
+    if (sockets != nullptr) sockets->finish();
+    return ended;
+}
+
+// The clock moves when a client says so. Likewise, but a clock that stands still is stopped, not interrupted.
+bool run_interactive(FabricSockets& sockets, const RunOptions& options,
+                     const std::function<bool()>& goes_on) {
+    bool interrupted = false;
+    sockets.let_clients_advance([&] {
+        interrupted = !goes_on();
+        return !interrupted;
+    });
+    while (!options.is_stopped()) sockets.serve(std::chrono::milliseconds(20));
+    return !interrupted;
+}
+
+// Of the page.
+std::string title_of(const FabricPlan& plan) {
+    const FabricConfig& file = plan.file;
+    return file.scenario.name.empty() ? file.file.substr(file.file.rfind('/') + 1) : file.scenario.name;
+}
+
+// Errors of assertions, on a run in which nothing has happened.
+std::vector<std::string> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
+    const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
+                          collective_moments(fabric)};
+    std::vector<std::string> texts;
+    for (const ConfigError& error : asserts.check(start.figures, phase_report(fabric, start, start)))
+        texts.push_back(error.text());
+    return texts;
+}
+
+}  // namespace
+
+tl::expected<std::vector<std::string>, std::string> never_judged(const FabricPlan& plan,
+                                                                 const Asserts& asserts) {
+    auto made = Fabric::create(plan, {false, 1});
+    if (!made) return tl::unexpected(made.error());
+    auto wrong = wrong_asserts(asserts, **made);
+    (*made)->close();
+    return wrong;
+}
+
+tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
+    auto made = Fabric::create(plan, {options.interactive, options.threads});
+    if (!made) return no_run(made.error());
+    Fabric& fabric = **made;
+    std::optional<FabricSeries> series;
+    if (options.series) series.emplace(fabric);
+    const auto goes_on = [&] {
+        if (series) series->look();
+        return options.goes_on(fabric);
+    };
+    const bool judges = options.asserts != nullptr && !options.asserts->empty();
+    if (judges)
+        if (auto wrong = wrong_asserts(*options.asserts, fabric); !wrong.empty())
+            return tl::unexpected(NoRun{std::move(wrong), true});
+    Phases phases(fabric, plan.file.scenario.phases);
+    for (const EventConfig& event : plan.file.events)
+        fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
+            if (const std::string error = run_command(fabric, event.command); !error.empty())
+                fabric.note("command_failed", event.command + ": " + error);
+        });
+    std::unique_ptr<FabricSockets> sockets;
+    if (!options.sockets.empty() || !options.page.empty()) {
+        auto opened = FabricSockets::open(fabric, {options.sockets, options.page, title_of(plan),
+                                                   [&fabric] { return make_overview(fabric); }});
+        if (!opened) return no_run(opened.error());
+        sockets = std::move(*opened);
+        if (!options.page.empty()) options.on_page(sockets->page_address());
+    }
+    const bool ended = options.interactive ? run_interactive(*sockets, options, goes_on)
+                                           : run_through(sockets.get(), fabric, options, goes_on);
+    for (FabricSwitch& each : fabric.switches()) each.running->look_at_rings(true);
+    sockets.reset();
+    RunOutcome outcome;
+    outcome.interrupted = !ended;
+    if (std::string error = fabric.loop().gave_up(); !error.empty())
+        outcome.errors.push_back(std::move(error));
+    outcome.report = make_report(fabric, outcome.interrupted);
+    if (series) outcome.series = series->json();
+    outcome.report["phases"] = phases.reports();
+    outcome.report["asserts"] =
+        judges ? options.asserts->judge(outcome.report) : nlohmann::ordered_json::array();
+    for (auto& [name, phase] : outcome.report["phases"].items()) shorten_phase(phase, outcome.report);
+    for (std::string& error : fabric.close()) outcome.errors.push_back(std::move(error));
+    if (!outcome.report["ledger"]["balanced"].get<bool>())
+        outcome.errors.emplace_back("internal error: the ledger does not balance");
+    return outcome;
+}
+
+tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             std::optional<Duration> duration,
+                                                             const std::function<bool()>& is_stopped) {
+    RunOptions options;
+    options.duration = duration;
+    options.asserts = &asserts;
+    options.goes_on = [&](Fabric&) { return !is_stopped(); };
+    auto outcome = run_once(plan, options);
+    if (!outcome) return tl::unexpected(outcome.error().texts.front());
+    if (outcome->interrupted) return nullptr;
+    if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
+    return std::move(outcome->report);
+}
+
+}  // namespace sluice::fabric

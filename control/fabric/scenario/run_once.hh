@@ -1,0 +1,56 @@
+// One run of a fabric, from its plan to its report with phases and judged assertions. EAL runs, and may serve
+// one run after the other.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/fabric/run/fabric.hh"
+#include "control/fabric/scenario/asserts.hh"
+
+namespace sluice::fabric {
+
+struct RunOptions {
+    std::optional<Duration> duration;
+    std::string page;  // [ADDRESS:]PORT of the live page; empty: none
+    std::function<void(const std::string& address)> on_page = [](const std::string&) {};  // it is there
+    std::string sockets;               // folder of the switches' control sockets; empty: none
+    bool interactive = false;          // the clock moves when a client of one says so
+    unsigned threads = 1;              // those of threads_for
+    const Asserts* asserts = nullptr;  // null: none
+    bool series = false;               // takes samples over time
+    // After each window of the clock, on the calling thread; false: the run is interrupted there.
+    std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
+    // An interactive clock that stands still is over.
+    std::function<bool()> is_stopped = [] { return false; };
+};
+
+struct RunOutcome {
+    nlohmann::ordered_json report;
+    nlohmann::ordered_json series;    // report/series.hh; null: it was not asked for
+    std::vector<std::string> errors;  // what went wrong beside the fabric: outputs, internal errors
+    bool interrupted = false;
+};
+
+// Why there was no run.
+struct NoRun {
+    std::vector<std::string> texts;
+    bool is_configuration = false;  // assertions that can never be judged
+};
+
+// Errors of assertions that can never be judged, without a run. The error: there can be no such fabric here.
+tl::expected<std::vector<std::string>, std::string> never_judged(const FabricPlan& plan,
+                                                                 const Asserts& asserts);
+
+tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);
+
+// One run of many: its report; null: it was stopped. An error's text.
+tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             std::optional<Duration> duration,
+                                                             const std::function<bool()>& is_stopped);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,232 @@
+#include "control/fabric/scenario/sweep_folder.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "control/config/schema/config.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/json_text.hh"
+#include "control/fabric/scenario/files.hh"
+#include "control/fabric/scenario/points.hh"
+#include "control/fabric/scenario/rows.hh"
+#include "lib/values/rng.hh"
+
+namespace sluice::fabric {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* manifest_name = "sweep.json";
+constexpr const char* lines_name = "sweep.jsonl";
+constexpr const char* table_name = "sweep.csv";
+
+std::string row_name(std::size_t run) { return fmt::format("runs/{:06}.json", run); }
+
+// The run of a file in runs/; nothing: it has no name of a row.
+std::optional<std::size_t> run_of(const std::string& file) {
+    std::size_t run = 0;
+    const auto [end, error] = std::from_chars(file.data(), file.data() + file.size(), run);
+    if (error != std::errc() || "runs/" + file != row_name(run)) return std::nullopt;
+    return run;
+}
+
+// In order; those that have a row's name.
+std::vector<std::size_t> row_files(const std::string& path) {
+    std::vector<std::size_t> runs;
+    std::error_code error;
+    for (fs::directory_iterator entry(path + "/runs", error), end; !error && entry != end;
+         entry.increment(error))
+        if (const auto run = run_of(entry->path().filename().string())) runs.push_back(*run);
+    std::sort(runs.begin(), runs.end());
+    return runs;
+}
+
+using RowRead = tl::expected<Json, std::string>;
+
+RowRead no_row(std::string why) { return tl::unexpected(std::move(why)); }
+
+// The error: why it does not count.
+RowRead that_counts(RowRead row, const SweepManifest& manifest) {
+    if (!row) return row;
+    if (const std::string name = figure_missing(*row); !name.empty())
+        return no_row(in_quotes("figures." + name) + " is missing");
+    if ((*row)["fingerprint"] != manifest.fingerprint) return no_row("its fingerprint is another one");
+    if ((*row)["run"] >= manifest.runs) return no_row(fmt::format("its run is not below {}", manifest.runs));
+    return row;
+}
+
+RowRead load_row(const std::string& path, std::size_t run, const SweepManifest& manifest) {
+    const std::string file = path + "/" + row_name(run);
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return no_row("it is no regular file");
+    RowRead row = that_counts(read_shaped_file(file, shape_of_row()), manifest);
+    return row && (*row)["run"] != run ? no_row("it is of another run") : row;
+}
+
+std::string fingerprint(std::string_view text, const std::vector<std::string>& words) {
+    std::uint64_t mark = 0;
+    const auto add = [&](std::string_view bytes) {
+        for (const char c : bytes) mark = scramble(mark ^ static_cast<unsigned char>(c));
+        mark = scramble(mark + bytes.size());
+    };
+    add(SLUICE_VERSION);
+    add(text);
+    for (const std::string& word : words) add(word);
+    return fmt::format("{:016x}", mark);
+}
+
+const JsonShape& shape_of_manifest() {
+    static const JsonShape shape{{"name", part::text},        {"question", part::text},
+                                 {"fingerprint", part::text}, {"runs", part::count},
+                                 {"axes.#.path", part::text}, {"axes.#.values.#", part::scalar},
+                                 {"axes.#.*", part::any},     {"*", part::any}};
+    return shape;
+}
+
+}  // namespace
+
+SweepManifest SweepManifest::of(const std::string& name, const FabricConfig& file, std::string_view file_text,
+                                const std::vector<std::string>& words, std::size_t runs) {
+    Json axes = Json::array();
+    for (const VaryConfig::Axis& axis : file.scenario.vary.axes) {
+        Json values = Json::array();
+        for (const std::string& value : axis.values) values.push_back(plain(value));
+        axes.push_back({{"path", axis.path}, {"values", std::move(values)}});
+    }
+    SweepManifest made;
+    made.fingerprint = sluice::fabric::fingerprint(file_text, words);
+    made.runs = runs;
+    made.json = {{"name", name},
+                 {"question", file.scenario.question},
+                 {"version", SLUICE_VERSION},
+                 {"fingerprint", made.fingerprint},
+                 {"runs", runs},
+                 {"axes", std::move(axes)}};
+    made.text = json_text(made.json, 2) + "\n";
+    return made;
+}
+
+tl::expected<SweepManifest, std::string> SweepManifest::parse(std::string text) {
+    SweepManifest read;
+    read.text = std::move(text);
+    auto json = read_shaped(read.text, shape_of_manifest());
+    const auto refuse = [](const std::string& why) {
+        return tl::unexpected("is no manifest of a sweep: " + why);
+    };
+    if (!json) return refuse(json.error());
+    read.json = std::move(*json);
+    if (read.json["runs"] == 0 || read.json["runs"] > most_points)
+        return refuse(fmt::format("runs is no number from 1 to {}", most_points));
+    read.fingerprint = read.json["fingerprint"].get<std::string>();
+    read.runs = read.json["runs"].get<std::size_t>();
+    return read;
+}
+
+tl::expected<SweepFolder, std::string> SweepFolder::create(const std::string& path, SweepManifest manifest) {
+    auto folder = OutputFolder::open(path);
+    if (!folder) return tl::unexpected(folder.error());
+    SweepFolder made(std::move(*folder), std::move(manifest));
+    constexpr std::array own{manifest_name, lines_name, table_name};
+    const auto before = read_config_file(made.folder_.file(manifest_name));
+    const bool goes_on = before && *before == made.manifest_.text;
+    std::string error = made.folder_.no_way_to(row_name(0));
+    for (const char* name : own)
+        if (error.empty() && !(goes_on && name == own[0])) error = made.folder_.refusal(name);
+    for (const char* name : own)
+        if (error.empty() && before && !goes_on) error = made.put_aside(name);
+    if (error.empty()) error = make_folder(made.folder_.file("runs"));
+    if (error.empty()) error = made.look_at_rows();
+    if (error.empty() && !goes_on) error = made.folder_.write(manifest_name, made.manifest_.text);
+    if (!error.empty()) return tl::unexpected(std::move(error));
+    return made;
+}
+
+// Below a folder of its own; nothing is lost. One that is not there is good.
+std::string SweepFolder::put_aside(const std::string& name) {
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(folder_.file(name), error))) return {};
+    for (unsigned n = 1; earlier_.empty(); ++n) {
+        const std::string folder = folder_.file(fmt::format("earlier-{}", n));
+        const bool is_new = fs::create_directory(folder, error);
+        if (!is_new && fs::exists(fs::symlink_status(folder)))
+            continue;  // of somebody else, or of a sweep before
+        if (is_new) fs::create_directory(folder + "/runs", error);
+        if (error) return fmt::format("{}: {}", folder, error.message());
+        earlier_ = folder;
+    }
+    if (std::rename(folder_.file(name).c_str(), (earlier_ + "/" + name).c_str()) == 0) return {};
+    return fmt::format("{}: cannot be moved to {}: {}", folder_.file(name), earlier_, std::strerror(errno));
+}
+
+// Moves aside what has the name of a row and does not count.
+std::string SweepFolder::look_at_rows() {
+    has_.assign(manifest_.runs, false);
+    for (const std::size_t run : row_files(path())) {
+        const Json there = row(run);
+        if (!there.is_null())
+            has_[run] = there["error"].is_null();
+        else if (std::string error = put_aside(row_name(run)); !error.empty())
+            return error;
+    }
+    return {};
+}
+
+Json SweepFolder::row(std::size_t run) const { return load_row(path(), run, manifest_).value_or(nullptr); }
+
+std::string SweepFolder::write_row(std::size_t run, const Json& row) const {
+    return write_text(folder_.file(row_name(run)), json_text(row) + "\n");
+}
+
+std::string SweepFolder::write_tables(const std::vector<Json>& rows) {
+    std::string error = folder_.write(lines_name, jsonl_text(rows));
+    return error.empty() ? folder_.write(table_name, csv_text(rows)) : error;
+}
+
+tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
+    const auto refuse = [&](const std::string& file, std::string_view why) {
+        return tl::unexpected(fmt::format("{}/{} {}", path, file, why));
+    };
+    auto text = read_config_file(path + "/" + manifest_name);
+    if (!text) return refuse(manifest_name, "cannot be read: it is no folder of a sweep");
+    auto manifest = SweepManifest::parse(std::move(*text));
+    if (!manifest) return refuse(manifest_name, manifest.error());
+    SweepRows read{std::move(*manifest), {}};
+    for (const std::size_t run : row_files(path)) {
+        RowRead row = load_row(path, run, read.manifest);
+        if (!row)
+            return refuse(row_name(run),
+                          fmt::format("is no row of the sweep that sweep.json names: {}; do: run the "
+                                      "sweep again, which moves it aside",
+                                      row.error()));
+        read.rows.push_back(std::move(*row));
+    }
+    if (!read.rows.empty()) return read;
+    const auto lines = read_config_file(path + "/" + lines_name);
+    if (!lines) return tl::unexpected(path + " has neither runs nor sweep.jsonl");
+    for (std::size_t at = 0; at < lines->size();) {
+        const std::size_t end = std::min(lines->find('\n', at), lines->size());
+        RowRead row = that_counts(read_shaped(std::string_view(*lines).substr(at, end - at), shape_of_row()),
+                                  read.manifest);
+        if (row && !read.rows.empty() && (*row)["run"] <= read.rows.back()["run"])
+            row = no_row("it is out of order");
+        if (!row)
+            return refuse(lines_name,
+                          fmt::format("has a line that is no row of the sweep that sweep.json names: {}: {}",
+                                      read.rows.size() + 1, row.error()));
+        read.rows.push_back(std::move(*row));
+        at = end + 1;
+    }
+    return read;
+}
+
+}  // namespace sluice::fabric

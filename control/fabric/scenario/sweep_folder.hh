@@ -1,0 +1,65 @@
+// The folder of a sweep: whose it is, and which rows in it count.
+//
+// DIR/sweep.json, its manifest, has what was asked and how many runs there are; DIR/runs/NNNNNN.json has the
+// row of a run as soon as it is over, so that a sweep that was stopped goes on where it was. A row counts
+// where it has the manifest's fingerprint and the run of its name. DIR/sweep.jsonl and DIR/sweep.csv have all
+// rows in the order of points. Errors are sentences.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/fabric/plan/fabric_config.hh"
+#include "dataplane/base/output_folder.hh"
+
+namespace sluice::fabric {
+
+struct SweepManifest {
+    std::string text;  // of sweep.json; the same in every shard
+    nlohmann::ordered_json json;
+    std::string fingerprint;
+    std::size_t runs = 0;
+
+    // `words`: of the command line, as far as rows depend on them. The version of this program is in it.
+    static SweepManifest of(const std::string& name, const FabricConfig& file, std::string_view file_text,
+                            const std::vector<std::string>& words, std::size_t runs);
+    static tl::expected<SweepManifest, std::string> parse(std::string text);
+};
+
+// For who writes the rows: a sweep, or a merge. Nobody else writes there meanwhile.
+class SweepFolder {
+  public:
+    // Files of an earlier sweep that would be taken for those of this one go to DIR/earlier-N.
+    static tl::expected<SweepFolder, std::string> create(const std::string& path, SweepManifest manifest);
+
+    const std::string& path() const { return folder_.path(); }
+    const SweepManifest& manifest() const { return manifest_; }
+    const std::string& earlier() const { return earlier_; }  // where those went; empty: there were none
+    bool has(std::size_t run) const { return has_[run]; }    // a row without an error was there before
+    // Null: there is none that counts.
+    nlohmann::ordered_json row(std::size_t run) const;
+    std::string write_row(std::size_t run, const nlohmann::ordered_json& row) const;  // in any process
+    std::string write_tables(const std::vector<nlohmann::ordered_json>& rows);
+
+  private:
+    SweepFolder(OutputFolder folder, SweepManifest manifest)
+        : folder_(std::move(folder)), manifest_(std::move(manifest)) {}
+    std::string put_aside(const std::string& name);
+    std::string look_at_rows();
+
+    OutputFolder folder_;
+    SweepManifest manifest_;
+    std::string earlier_;
+    std::vector<bool> has_;
+};
+
+// For who reads them: the rows that there are, by run. An error names a row that does not count.
+struct SweepRows {
+    SweepManifest manifest;
+    std::vector<nlohmann::ordered_json> rows;
+};
+tl::expected<SweepRows, std::string> read_sweep(const std::string& path);
+
+}  // namespace sluice::fabric

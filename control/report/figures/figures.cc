@@ -1,0 +1,219 @@
+#include "control/report/figures/figures.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "control/config/text/json_text.hh"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// No std::array: clang 16 deduces none of more than 256.
+// NOLINTNEXTLINE(modernize-avoid-c-arrays)
+constexpr Figure catalogue[] = {
+#define FIGURE(path, kind, unit, sentence) {path, FigureKind::kind, FigureUnit::unit, sentence},
+#include "control/report/figures/figures.def"
+#undef FIGURE
+};
+
+constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag", "text", "number"};
+constexpr std::array<std::string_view, 11> unit_texts{
+    "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius", "1/1000000", "1/1000"};
+
+// Takes the first part off `path`, up to `separator`.
+std::string_view take_first(std::string_view& path, char separator) {
+    const std::size_t end = std::min(path.find(separator), path.size());
+    const std::string_view first = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    return first;
+}
+
+// Of the catalogue's paths as a tree, a segment each.
+struct Node {
+    std::string_view segment;
+    const Figure* figure = nullptr;
+    std::vector<Node> children;
+
+    Node& child(std::string_view name) {
+        for (Node& known : children)
+            if (known.segment == name) return known;
+        return children.emplace_back(Node{name, nullptr, {}});
+    }
+    // A member by its name, or the segment that stands for any.
+    const Node* find(std::string_view key) const {
+        const Node* any = nullptr;
+        for (const Node& known : children) {
+            if (known.segment == key) return &known;
+            if (known.segment.front() == '{' || known.segment.front() == '[') any = &known;
+        }
+        return any;
+    }
+};
+
+const Node& tree() {
+    static const Node root = [] {
+        Node all;
+        for (const Figure& figure : catalogue) {
+            Node* node = &all;
+            for (std::string_view path = figure.path; !path.empty();)
+                node = &node->child(take_first(path, '.'));
+            node->figure = &figure;
+        }
+        return all;
+    }();
+    return root;
+}
+
+const Node* find_node(std::string_view path) {
+    const Node* node = &tree();
+    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    return node;
+}
+
+class Walk {
+  public:
+    explicit Walk(const std::function<void(const FigureLeaf&)>& each) : each_(each) {}
+
+    // `node`: nullptr where the catalogue does not go.
+    void visit(const Node* node, const Json& value) {
+        if (value.is_object())
+            for (const auto& [key, child] : value.items()) enter(node, key, child);
+        else if (value.is_array())
+            for (std::size_t i = 0; i < value.size(); ++i) enter(node, std::to_string(i), value[i]);
+        else
+            each_({node == nullptr ? nullptr : node->figure, labels_, value});
+    }
+
+  private:
+    void enter(const Node* within, const std::string& key, const Json& value) {
+        const Node* node = within == nullptr ? nullptr : within->find(key);
+        const std::size_t before = labels_.size();
+        if (node != nullptr && node->segment.front() == '{') label(node->segment, key, value);
+        visit(node, value);
+        labels_.erase(labels_.begin() + static_cast<std::ptrdiff_t>(before), labels_.end());
+    }
+
+    void label(std::string_view segment, const std::string& key, const Json& value) {
+        std::string_view names = segment.substr(1, segment.size() - 2);
+        if (names.find(',') == std::string_view::npos) {
+            labels_.push_back({names, key});
+            return;
+        }
+        while (!names.empty()) {
+            const std::string_view name = take_first(names, ',');
+            const auto own = value.is_object() ? value.find(std::string(name)) : value.end();
+            if (own != value.end())
+                labels_.push_back({name, own->is_string() ? own->get<std::string>() : own->dump()});
+        }
+    }
+
+    const std::function<void(const FigureLeaf&)>& each_;
+    std::vector<FigureLabel> labels_;
+};
+
+class Difference {
+  public:
+    explicit Difference(const LeafDifference& leaf) : leaf_(leaf) {}
+
+    Json of(const Node* node, const Json* before, const Json& after) const {
+        if (node == nullptr) return Json(Json::value_t::discarded);
+        if (after.is_object()) return of_object(*node, before, after);
+        if (after.is_array()) return of_list(*node, before, after);
+        return node->figure == nullptr ? Json(Json::value_t::discarded) : leaf_(*node->figure, after, before);
+    }
+
+  private:
+    Json of_object(const Node& node, const Json* before, const Json& after) const {
+        Json made;
+        make_room(made, after.size());
+        for (const auto& [key, value] : after.items()) {
+            const bool known = before != nullptr && before->is_object() && before->contains(key);
+            Json member = of(node.find(key), known ? &(*before)[key] : nullptr, value);
+            if (!member.is_discarded()) made[key] = std::move(member);
+        }
+        return made;
+    }
+    Json of_list(const Node& node, const Json* before, const Json& after) const {
+        Json made = Json::array();
+        for (std::size_t n = 0; n < after.size(); ++n) {
+            const Node* child = node.find(std::to_string(n));
+            Json member =
+                of(child, child == nullptr ? nullptr : same_entry(*child, before, after[n], n), after[n]);
+            if (!member.is_discarded()) made.push_back(std::move(member));
+        }
+        return made;
+    }
+    // {port,queue}: the one of that port and queue.
+    static const Json* same_entry(const Node& node, const Json* list, const Json& entry, std::size_t n) {
+        if (list == nullptr || !list->is_array()) return nullptr;
+        if (node.segment.find(',') == std::string_view::npos) return n < list->size() ? &(*list)[n] : nullptr;
+        for (const Json& other : *list) {
+            bool same = true;
+            std::string_view names = node.segment.substr(1, node.segment.size() - 2);
+            while (same && !names.empty()) {
+                const std::string name(take_first(names, ','));
+                same = other.contains(name) && entry.contains(name) && other[name] == entry[name];
+            }
+            if (same) return &other;
+        }
+        return nullptr;
+    }
+
+    const LeafDifference& leaf_;
+};
+
+// `name` with the base unit in place of the report's.
+void to_base_unit(std::string& name, std::string_view unit, std::string_view base) {
+    name.replace(name.rfind(unit), unit.size(), base);
+}
+
+}  // namespace
+
+std::span<const Figure> figures() { return catalogue; }
+
+const Figure* find_figure(std::string_view path) {
+    const Node* node = find_node(path);
+    return node == nullptr ? nullptr : node->figure;
+}
+
+Json difference(const Json* before, const Json& after, std::string_view path, const LeafDifference& leaf) {
+    return Difference(leaf).of(find_node(path), before, after);
+}
+
+void for_each_leaf(const Json& report, const std::function<void(const FigureLeaf&)>& each) {
+    Walk(each).visit(&tree(), report);
+}
+
+std::string metric_name(const Figure& figure) {
+    if (figure.kind == FigureKind::text || figure.kind == FigureKind::number ||
+        figure.path.find('[') != std::string_view::npos)
+        return {};
+    std::string name = "sluice";
+    for (std::string_view path = figure.path; !path.empty();)
+        if (const std::string_view segment = take_first(path, '.'); segment.front() != '{')
+            name.append("_").append(segment);
+    if (figure.unit == FigureUnit::ns) to_base_unit(name, "_ns", "_seconds");
+    if (figure.unit == FigureUnit::mc) to_base_unit(name, "_mc", "_celsius");
+    if (figure.kind == FigureKind::counter) name += "_total";
+    return name;
+}
+
+std::string figures_reference() {
+    std::string out =
+        "# Figures of the report\n\n| path | kind | unit | metric | meaning |\n|---|---|---|---|---|\n";
+    for (const Figure& figure : catalogue) {
+        const std::string metric = metric_name(figure);
+        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", figure.path,
+                           kind_texts.at(static_cast<std::size_t>(figure.kind)),
+                           unit_texts.at(static_cast<std::size_t>(figure.unit)),
+                           metric.empty() ? metric : "`" + metric + "`", figure.sentence);
+    }
+    return out;
+}
+
+}  // namespace sluice

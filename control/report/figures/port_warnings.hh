@@ -1,0 +1,14 @@
+// Warnings about a port that may not do what its user meant, as sentences that name the key to change.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/switch/running/running_switch.hh"
+
+namespace sluice {
+
+// Any time; while workers run, as far as they have counted. Empty: nothing is strange.
+std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id);
+
+}  // namespace sluice

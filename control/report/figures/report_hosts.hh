@@ -1,0 +1,33 @@
+// Simulated hosts and their flows, as the report has them.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "control/report/figures/transfer_symptoms.hh"
+#include "control/switch/running/running_switch.hh"
+#include "lib/roce/nic_statistics.hh"
+
+namespace sluice {
+
+// By host and by flow, in the configuration's order; both empty where there are none. `told`: symptoms of
+// hosts beside those that each shows alone (transfer_symptoms.hh); without it, of transfers within the
+// switch.
+using ToldSymptoms = std::map<std::string, std::vector<std::string>>;
+nlohmann::ordered_json hosts_json(const RunningSwitch& running, const ToldSymptoms& told);
+nlohmann::ordered_json hosts_json(const RunningSwitch& running);
+// What the switch has sent from a port, or received on it, as its link carried it.
+LinkUse sent_on(const RunningSwitch& running, PortId id);
+LinkUse received_on(const RunningSwitch& running, PortId id);
+nlohmann::ordered_json flows_json(const RunningSwitch& running);
+// How long messages took, by flow of the configuration `world`.
+std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
+                                                  const std::vector<const HostPort*>& hosts);
+// `completion_ns` and `slowdown_permille`; of no message null.
+nlohmann::ordered_json durations_json(const roce::FlowStatistics& statistics);
+// Flows of hosts at any switches; `world` has the flows, `hosts` have caught up.
+nlohmann::ordered_json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now);
+
+}  // namespace sluice

@@ -1,0 +1,19 @@
+// The observations, as sections of the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "control/switch/mirror/mirrors.hh"
+#include "control/switch/running/observation.hh"
+
+namespace sluice {
+
+// The number of records by verdict, the lost ones, and why packets were dropped or marked, senders paused.
+nlohmann::ordered_json decisions_json(const Observation& observation, const Switch& device);
+// By name: what has become of their frames.
+nlohmann::ordered_json mirrors_json(const Mirrors& mirrors);
+nlohmann::ordered_json mirror_counts_json(const Mirrors::Counts& counts);
+// In the order in which they began.
+nlohmann::ordered_json microbursts_json(const Observation& observation);
+
+}  // namespace sluice

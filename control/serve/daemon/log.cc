@@ -1,0 +1,75 @@
+#include "control/serve/daemon/log.hh"
+
+#include <algorithm>
+#include <array>
+
+#include "control/config/text/json_text.hh"
+#include "control/config/text/say.hh"
+#include "control/report/figures/report.hh"
+
+namespace sluice {
+
+LogLevel level_of(const SwitchEvent& event) {
+    constexpr std::array<std::string_view, 7> errors{"control_failed", "headroom_overrun", "lossless_drop",
+                                                     "pfc_swallowed",  "ring_overrun",     "events_unwritten",
+                                                     "worker_stuck"};
+    constexpr std::array<std::string_view, 18> warnings{
+        "watchdog_detected", "fell_behind",  "command_failed", "interface_gone", "interface_refused",
+        "reload_refused",    "still_held",   "device_gone",    "device_refused", "link_speed",
+        "nic_warning",       "worker_late",  "mirror_failed",  "uncut_frames",   "beyond_mtu",
+        "frames_refused",    "program_lost", "peer_deaf"};
+    constexpr std::array<std::string_view, 1> infos{"microburst"};
+    const auto is_in = [&](const auto& list) {
+        return std::find(list.begin(), list.end(), event.kind) != list.end();
+    };
+    if (event.link && !event.link->is_up() && event.link->cause != LinkCause::command)
+        return LogLevel::warning;
+    if (is_in(errors)) return LogLevel::error;
+    if (is_in(warnings)) return LogLevel::warning;
+    return is_in(infos) ? LogLevel::info : LogLevel::notice;
+}
+
+EventWriter::EventWriter(std::optional<LogLevel> level)
+    : level_(level), journal_(goes_to_journal(STDERR_FILENO)) {}
+
+std::string EventWriter::open(const std::string& path) {
+    return path.empty() ? std::string() : file_.open(path);
+}
+
+void EventWriter::write(RunningSwitch& running) {
+    const EventLog& log = running.event_log();
+    // Events that are noted below come in the next round.
+    for (const std::uint64_t end = log.total(); next_ < end; ++next_) {
+        const SwitchEvent* event = log.find(next_);
+        if (event == nullptr) {
+            if (file_.is_open()) file_.lose("too many at once");
+            continue;
+        }
+        say(level_of(*event), event->at, event->kind, event->text);
+        if (!file_.is_open()) continue;
+        auto json = event_json(running, *event);
+        json["number"] = next_;
+        const bool written = file_.write(json_text(json) + "\n");
+        if (written == failing_) running.note("events_unwritten", file_.complaint());
+        failing_ = !written;
+    }
+}
+
+std::string EventWriter::finish(RunningSwitch& running) {
+    write(running);
+    return file_.complaint();
+}
+
+void EventWriter::say(LogLevel level, Duration at, std::string_view kind, std::string_view text) const {
+    if (!level_ || level > *level_) return;
+    constexpr std::array priorities{Priority::error, Priority::warning, Priority::notice, Priority::info};
+    constexpr std::array<const char*, 4> names{"error", "warning", "notice", "info"};
+    const auto index = static_cast<unsigned>(level);
+    if (journal_)
+        complain_as(priorities[index], "{}: {}\n", kind, text);
+    else
+        complain("sluiced: {:.6f} s: {}: {}: {}\n", static_cast<double>(at.ps) / 1e12, names[index], kind,
+                 text);
+}
+
+}  // namespace sluice

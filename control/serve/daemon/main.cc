@@ -1,0 +1,351 @@
+// sluiced: the switch as a process.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <rte_version.h>
+
+#include "control/config/compile/compile.hh"
+#include "control/config/compile/hosts.hh"
+#include "control/config/compile/profile_table.hh"
+#include "control/config/compile/qos.hh"
+#include "control/config/lint/judge.hh"
+#include "control/config/lint/machine.hh"
+#include "control/config/lint/memory.hh"
+#include "control/config/schema/config.hh"
+#include "control/config/schema/force.hh"
+#include "control/config/schema/hosts.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/say.hh"
+#include "control/report/figures/depth_trace.hh"
+#include "control/report/figures/figures.hh"
+#include "control/report/figures/junit.hh"
+#include "control/report/figures/report.hh"
+#include "control/report/figures/summary.hh"
+#include "control/report/figures/trace_samples.hh"
+#include "control/serve/daemon/headroom_verb.hh"
+#include "control/serve/daemon/man_pages.hh"
+#include "control/serve/daemon/options.hh"
+#include "control/serve/daemon/page_verb.hh"
+#include "control/serve/daemon/run.hh"
+#include "control/serve/server/commands.hh"
+#include "control/serve/server/config_file.hh"
+#include "control/serve/server/metrics.hh"
+#include "control/serve/server/notify.hh"
+#include "control/serve/server/openrpc.hh"
+#include "control/serve/server/program.hh"
+#include "control/serve/server/socket.hh"
+#include "control/switch/doctor/doctor.hh"
+#include "dataplane/base/file_roles.hh"
+#include "dataplane/base/output_file.hh"
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+namespace {
+
+constexpr int exit_done = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_configuration = 2;  // or usage
+constexpr int exit_false = 4;          // an assertion
+constexpr int exit_signaled = 128;     // plus the signal's number, as a shell has it
+
+int print(const std::string& what) {
+    if (what == "reference") say("{}", schema_reference());
+    if (what == "figures") say("{}", figures_reference());
+    if (what == "findings") say("{}", findings_reference());
+    if (what == "metrics") say("{}", metrics_reference());
+    if (what == "openrpc") say("{}\n", json_text(openrpc_document(), 2));
+    if (what == "man") say("{}", sluiced_man_page());
+    if (what == "man-config") say("{}", config_man_page());
+    if (what == "version") say("sluiced {} ({})\n", SLUICE_VERSION, rte_version());
+    if (what == "help") say("{}", usage_text());
+    return exit_done;
+}
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view doctor_synopsis = "sluiced doctor [--config FILE]";
+
+struct Judged {
+    Config config;
+    std::vector<std::string> forced;  // accepted reasons why it is not lossless
+};
+
+// Loads and judges; prints every finding. Nothing when it may not run.
+std::optional<Judged> read_config(const Arguments& arguments) {
+    const auto [file, why] = startup_choice(arguments.config, arguments.startup);
+    if (!why.empty()) complain_as(Priority::notice, "sluiced: {} is read: {}\n", file, why);
+    auto loaded = load_config(file);
+    if (!loaded) {
+        for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
+        return std::nullopt;
+    }
+    Config config = std::move(*loaded);
+    arguments.overrides.apply(config);
+    auto findings = judge(config, this_machine());
+    if (arguments.force) force(findings);
+    // A run prints errors and warnings; `--check` prints notes, too.
+    for (const Finding& finding : findings)
+        if (arguments.check || finding.severity != Severity::note)
+            complain_as(finding.severity == Severity::error     ? Priority::error
+                        : finding.severity == Severity::warning ? Priority::warning
+                                                                : Priority::info,
+                        "{}\n", finding.text(file));
+    if (has_error(findings)) return std::nullopt;
+    if (arguments.check && findings.empty()) say("{}: no findings\n", file);
+    return Judged{std::move(config), forced_reasons(findings)};
+}
+
+std::string mac_table(const Config& config) {
+    std::string text = fmt::format("\n{:<12}  {}\n", "port", "MAC");
+    std::size_t index = 0;
+    for (const auto& [name, port] : config.ports) {
+        const auto mac = configured_mac(config, port, index++);
+        text += fmt::format("{:<12}  {}\n", name,
+                            mac ? print_mac(*mac) : "its device's, see: sluicectl port show");
+    }
+    return text;
+}
+
+// Files that are written at the end, open before the run; null: not asked for.
+struct Outputs {
+    std::unique_ptr<OutputFile> report, trace, junit;
+};
+
+// Nothing: it says why, and `status` is the exit status.
+std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& config, int& status) {
+    FileRoles roles = configured_files(config);
+    roles.reads("the configuration", arguments.config);
+    roles.writes("--events", arguments.events);
+    roles.writes("--report", arguments.report);
+    roles.writes("--trace", arguments.trace);
+    roles.writes("--junit", arguments.junit);
+    roles.writes("--socket", arguments.socket);
+    status = exit_configuration;
+    if (const std::string clash = roles.clash_text(); !clash.empty())
+        return complain("sluiced: {}\n", clash), std::nullopt;
+    status = exit_failed;
+    Outputs made;
+    for (const auto& [path, file] :
+         {std::pair(arguments.report, &made.report), std::pair(arguments.trace, &made.trace),
+          std::pair(arguments.junit, &made.junit)}) {
+        if (path.empty()) continue;
+        auto opened = OutputFile::create(path);
+        if (!opened) return complain("sluiced: {}\n", opened.error()), std::nullopt;
+        *file = std::move(*opened);
+    }
+    return made;
+}
+
+bool write_file(OutputFile& file, const std::string& text) {
+    file.write(text);
+    file.write("\n");
+    const std::string error = file.close();
+    if (!error.empty()) complain("sluiced: {}\n", error);
+    return error.empty();
+}
+
+// Before the run: false, and says why, when an assertion can never be judged.
+bool can_judge(const Assertions& assertions, RunningSwitch& running) {
+    if (assertions.empty()) return true;
+    const auto wrong = assertions.check(make_report(running));
+    for (const std::string& line : wrong) complain("sluiced: {}\n", line);
+    return wrong.empty();
+}
+
+// Says how many assertions hold, and which are false, with their figures.
+bool holds(const std::vector<Assertions::Judged>& judged) {
+    say("{}", assertions_text(judged));
+    bool all_hold = true;
+    for (const auto& [assertion, figure, wrong] : judged) {
+        if (wrong.empty()) continue;
+        complain("sluiced: false: {}: {}\n", assertion, wrong);
+        all_hold = false;
+    }
+    return all_hold;
+}
+
+std::string junit_of(const std::string& config, const std::vector<Assertions::Judged>& judged,
+                     bool is_interrupted) {
+    JunitSuite suite{std::filesystem::path(config).stem().string(), {}};
+    for (const auto& [assertion, figure, wrong] : judged)
+        suite.cases.push_back(
+            {assertion, is_interrupted ? "" : wrong, is_interrupted ? "the run was interrupted" : ""});
+    return junit_text({suite});
+}
+
+int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& running,
+           const TraceSamples& samples, const std::string& gave_up) {
+    bool good = gave_up.empty();
+    if (!good) complain("sluiced: {}\n", gave_up);
+    for (const std::string& error : running.close()) {
+        complain("sluiced: {}\n", error);
+        good = false;
+    }
+    const auto report = make_report(running);
+    if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
+    if (outputs.trace) {
+        auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
+        samples.add_to(trace);
+        good &= write_file(*outputs.trace, json_text(trace));
+    }
+    // A journal keeps the result; the tables are for people who wait for them.
+    say("{}", goes_to_journal(STDOUT_FILENO) ? verdict_text(report) : summarize(report));
+    running.device().empty();
+    const unsigned missing = running.packets_missing();
+    if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
+    const bool balanced = report["ledger"]["balanced"].get<bool>();
+    if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
+    const auto judged = arguments.assertions.judge(report);
+    if (outputs.junit)
+        good &= write_file(*outputs.junit, junit_of(arguments.config, judged, running.is_interrupted()));
+    if (running.is_interrupted()) {
+        if (!judged.empty()) complain("sluiced: the run was interrupted: its assertions are not judged\n");
+        return exit_signaled + stopped_by();
+    }
+    const bool is_true = holds(judged);
+    if (!good || !balanced || missing != 0) return exit_failed;
+    return is_true ? exit_done : exit_false;
+}
+
+int headroom_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("{}", headroom_usage()), exit_done;
+    const auto answer = headroom_answer(words);
+    if (answer) return say("{}", *answer), exit_done;
+    return complain_of_usage("sluiced headroom", answer.error());
+}
+
+int doctor_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("usage: {}\n", doctor_synopsis), exit_done;
+    const bool has_config = words.size() == 2 && words[0] == "--config";
+    if (!words.empty() && !has_config)
+        return complain_of_usage("sluiced doctor", words[0] == "--config"
+                                                       ? "--config wants one file"
+                                                       : in_quotes(words[0]) + " is no option");
+    const MachineFacts facts = machine_facts();
+    say("{}", doctor_text(diagnose(facts)));
+    if (!has_config) return exit_done;
+    Arguments arguments;
+    arguments.config = words[1];
+    const auto judged = read_config(arguments);
+    if (!judged) return exit_configuration;
+    const auto found = diagnose(judged->config, facts);
+    say("\nfor {}\n{}", arguments.config, doctor_text(found));
+    return is_wrong(found) ? exit_configuration : exit_done;
+}
+
+int page_verb(const Words& words) {
+    if (words == Words{"--help"}) return say("usage: {}\n", page_synopsis), exit_done;
+    const auto said = page_words(words);
+    if (!said) return complain_of_usage("sluiced page", said.error());
+    const std::string error = write_page(*said);
+    if (!error.empty()) return complain("sluiced page: {}\n", error), exit_failed;
+    return say("{}\n", said->output), exit_done;
+}
+
+// The verbs, which look and run no switch. Nothing where the first word is none.
+std::optional<int> run_verb(const Words& words) {
+    if (words.empty()) return std::nullopt;
+    const Words rest(words.begin() + 1, words.end());
+    if (words[0] == "headroom") return headroom_verb(rest);
+    if (words[0] == "doctor") return doctor_verb(rest);
+    if (words[0] == "page") return page_verb(rest);
+    return std::nullopt;
+}
+
+int run_main(int argc, char** argv) {
+    if (const auto status = run_verb({argv + std::min(argc, 1), argv + argc})) return *status;
+    auto parsed = parse_arguments(argc, argv);
+    if (!parsed) return complain_of_usage("sluiced", parsed.error());
+    Arguments& arguments = *parsed;
+    if (!arguments.print.empty()) return print(arguments.print);
+    const auto judged = read_config(arguments);
+    if (!judged) {
+        if (!arguments.check)
+            notify_service_manager(
+                fmt::format("STATUS={} is refused: the journal says why", arguments.config));
+        return exit_configuration;
+    }
+    const Config& config = judged->config;
+    if (arguments.check) {
+        say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),
+            config.routes->size(), config.neighbors->size());
+        const EffectiveQos qos = effective_qos(config);
+        say("{}{}{}{}{}", mac_table(config), profile_table(config, qos), qos_tables(qos),
+            timeout_table(config), memory_table(config));
+        return exit_done;
+    }
+    if (const std::string flow = endless_flow(config);
+        !flow.empty() && !arguments.duration && !arguments.interactive) {
+        complain("{}: flow {} never ends; do: write stop or messages for it, or run with --duration\n",
+                 arguments.config, flow);
+        return exit_configuration;
+    }
+    if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
+        !why.empty()) {
+        complain("sluiced: {}: {}\n", arguments.socket, why);
+        return exit_failed;
+    }
+    int not_opened = exit_done;
+    const auto outputs = open_outputs(arguments, config, not_opened);
+    if (!outputs) return not_opened;
+    if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty()) {
+        complain("sluiced: {}\n", cards);
+        return exit_failed;
+    }
+    const auto eal = Eal::start(eal_options(config));
+    if (!eal) {
+        complain("sluiced: {}\n", eal.error());
+        return exit_failed;
+    }
+    StandaloneOptions options;
+    if (!arguments.trace.empty()) options.running.trace_slots = 4096;
+    options.running.forced = judged->forced;
+    options.force = arguments.force;
+    auto alone = StandaloneSwitch::create(config, options);
+    if (!alone) {
+        complain("sluiced: {}\n", alone.error());
+        return exit_failed;
+    }
+    for (const ExpectationConfig& expectation : config.expectations)
+        if (const std::string wrong = arguments.assertions.add(expectation.that); !wrong.empty()) {
+            complain("{}:{}: assert.that: {}\n", arguments.config, expectation.place.line, wrong);
+            alone->reset();
+            return exit_configuration;
+        }
+    if (!can_judge(arguments.assertions, (*alone)->running())) {
+        alone->reset();
+        return exit_configuration;
+    }
+    TraceSamples samples((*alone)->running());
+    if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
+        loop->on_window([&samples] { samples.look(); });
+    const RunEnd end = run(
+        **alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
+                  arguments.interactive, arguments.metrics, arguments.page, arguments.events, arguments.log,
+                  arguments.force, eal->memory_note(), arguments.startup, arguments.save_folder});
+    if (!end.not_started.empty()) {
+        complain("sluiced: {}\n", end.not_started);
+        alone->reset();
+        return exit_failed;
+    }
+    const int status = finish(arguments, *outputs, (*alone)->running(), samples, end.gave_up);
+    alone->reset();  // before EAL ends
+    return status;
+}
+
+}  // namespace
+}  // namespace sluice
+
+int main(int argc, char** argv) {
+    return sluice::run_program("sluiced", sluice::exit_failed, [&] { return sluice::run_main(argc, argv); });
+}

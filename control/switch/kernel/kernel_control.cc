@@ -1,0 +1,142 @@
+#include "control/switch/kernel/kernel_control.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "control/config/schema/values.hh"
+#include "dataplane/run/switch.hh"
+
+namespace sluice {
+namespace {
+
+constexpr std::chrono::seconds between_questions{1};  // for one destination
+constexpr std::size_t most_asked = 4096;              // destinations at once: as many as most kernels resolve
+
+}  // namespace
+
+tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(const KernelConfig& config,
+                                                                              KernelTables::Ports ports) {
+    auto mirror = KernelMirror::open(std::move(ports), {config.routes, config.receive_buffer_bytes});
+    if (!mirror) return tl::unexpected(mirror.error());
+    return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
+}
+
+void KernelControl::want_neighbors(MirroringSwitch& running) {
+    const auto now = Clock::now();
+    if (asked_.size() == most_asked)
+        std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
+    const auto want = [&](const IpAddress& destination) {
+        if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+        const auto [asked, is_new] = asked_.try_emplace(destination, now);
+        if (!is_new && now - asked->second < between_questions) return;
+        asked->second = now;
+        ++asks_;
+        mirror_->tables().want(destination);
+    };
+    for (unsigned w = 0; w < running.device().worker_count(); ++w)
+        running.device().unresolved(static_cast<WorkerId>(w))->drain(want);
+    for (const IpAddress& destination : running.wanted_neighbors()) want(destination);
+}
+
+void KernelControl::note_links(MirroringSwitch& running) {
+    for (const auto& [port, before, now] : mirror_->tables().take_link_notices()) {
+        if (!now.there) {
+            // Others report that a port's own device or its TAP has gone (port_watch, tap_watch).
+            const Tap* tap = running.tap(port);
+            if (tap != nullptr && tap->index() == now.index && tap->is_there())
+                running.note("interface_gone",
+                             fmt::format("port {}: its TAP {} is in another network namespace now, whose "
+                                         "addresses, routes and neighbors are not ours",
+                                         port, before.name));
+            continue;
+        }
+        if (now.name != before.name)
+            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now", port,
+                                                          before.name, now.name));
+        if (now.mtu != before.mtu) note_mtu(running, port, now);
+    }
+}
+
+void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link) {
+    const auto ours = running.config().ports.find(port);
+    if (ours == running.config().ports.end()) return;
+    const std::uint32_t mtu = ours->second.mtu;
+    std::string text = fmt::format("port {}: the MTU of its interface {} is {} now, the port's is {}", port,
+                                   link.name, link.mtu, mtu);
+    if (link.mtu < mtu)
+        text += fmt::format("; the port loses longer frames, and counts them; do: ip link set {} mtu {}",
+                            link.name, mtu);
+    running.note("interface_mtu", text);
+}
+
+void KernelControl::note_overruns(MirroringSwitch& running) {
+    if (mirror_->overruns() == overruns_) return;
+    overruns_ = mirror_->overruns();
+    if (!overrun_at_)
+        running.note(
+            "kernel_overrun",
+            "the kernel had more notice than kernel.receive_buffer holds: everything is asked for anew");
+    overrun_at_ = mirror_->resyncs();
+}
+
+// At most once a second, however many there are.
+void KernelControl::note_not_mirrored(MirroringSwitch& running) {
+    for (std::string& name : mirror_->tables().take_not_mirrored()) not_mirrored_.push_back(std::move(name));
+    const auto now = Clock::now();
+    if (not_mirrored_.empty() || now - told_not_mirrored_ < between_questions) return;
+    told_not_mirrored_ = now;
+    constexpr std::size_t most_named = 4;
+    std::string names;
+    for (std::size_t n = 0; n < std::min(most_named, not_mirrored_.size()); ++n)
+        append_item(names, ", ", not_mirrored_[n]);
+    if (not_mirrored_.size() > most_named)
+        names += fmt::format(" and {} more", not_mirrored_.size() - most_named);
+    not_mirrored_.clear();
+    running.note(
+        "kernel_not_mirrored",
+        fmt::format(
+            "routes and rules of the kernel that the switch does not follow as the kernel does: {}; a "
+            "route by TOS (tos) or source (from) is left out: its packets go by the prefix's other "
+            "routes; those of a throw are dropped as no_route; no policy rule (ip rule) is followed: "
+            "all packets go by the tables local and main; kernel.throws, kernel.routes_by_tos, "
+            "kernel.routes_by_source and kernel.rules count them",
+            names));
+}
+
+void KernelControl::poll(MirroringSwitch& running) {
+    if (routes_) want_neighbors(running);
+    const bool whole = mirror_->poll();
+    note_overruns(running);
+    if (!whole) return;
+    KernelTables& tables = mirror_->tables();
+    note_links(running);
+    if (routes_) note_not_mirrored(running);
+    if (tables.take_own_changed()) running.take_own(tables.own());
+    if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
+    if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
+        overrun_at_.reset();
+        running.note("kernel_resynced", fmt::format("{} routes and {} neighbors of the kernel",
+                                                    tables.routes(), tables.neighbors()));
+    }
+}
+
+void KernelControl::give_changes(MirroringSwitch& running) {
+    KernelTables& tables = mirror_->tables();
+    if (refused_at_ && mirror_->resyncs() > *refused_at_) {
+        refused_at_.reset();
+        tables.repeat();
+    }
+    const RouteChanges changes = tables.take_changes();
+    if (changes.empty()) return;
+    std::string refusal = running.change_routes(changes);
+    const Routes::LeftOut left_out = running.left_out();
+    refused_ += left_out.count;
+    if (refusal.empty()) refusal = left_out.first;
+    if (refusal.empty()) return;
+    refused_at_ = mirror_->resyncs();
+    if (refusal != std::exchange(noted_refusal_, refusal)) running.note("kernel_refused", refusal);
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// Watches the ports' devices while the switch runs: links, cards and interfaces of the kernel that go and
+// come back, the counters of cards' MACs. Called by control now and then under the real clock; a worker is
+// never asked to wait.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "control/config/schema/config.hh"
+#include "dataplane/ports/bpf/steer.hh"
+#include "dataplane/ports/device_port.hh"
+
+namespace sluice {
+
+class Switch;
+class PfcHonor;
+
+struct PortNotice {
+    std::string kind;  // "device_gone", "interface_gone", ...
+    std::string text;
+    bool another = false;  // another interface of the kernel is the port's device now, or none
+};
+
+class PortWatch {
+  public:
+    // How often a device that went is looked for, and an interface after it was refused. How often counters
+    // and modules are read, and programs of XDP ports are looked after.
+    static constexpr Duration return_period = seconds(1);
+    static constexpr Duration refused_period = seconds(10);
+    static constexpr Duration counter_period = seconds(1);
+    static constexpr Duration module_period = seconds(10);
+    static constexpr Duration program_period = milliseconds(256);
+
+    // `ports` by id, and their names.
+    PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> names);
+
+    // In order of the ports.
+    std::vector<PortNotice> look(const Config& config, const Switch& device, Time now);
+    // Ports whose MAC counts PFC frames that never reach the switch, and those that have been without their
+    // program, with the reason.
+    const std::vector<std::string>& broken_promises() const { return broken_; }
+
+  private:
+    enum class Place : std::uint8_t { there, going, gone };
+    struct Watched {
+        DevicePort* port;
+        std::string name;
+        Place place = Place::there;
+        Time next_try{};
+        Time next_counters{};
+        Time next_module{};
+        Time next_program{};
+        SteerPlace program = SteerPlace::here;
+        bool lost_program = false;  // at any time
+        std::string last_error{};
+        std::string last_mismatch{};
+        std::optional<std::uint64_t> first_pfc{};  // of its MAC, when it was first read
+        bool seen_pfc = false;                     // that did not reach us, at the last reading
+        bool swallows = false;
+        bool told_segments = false;
+    };
+    static void look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
+                                std::vector<PortNotice>& notice);
+    void look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice);
+    void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
+    // Whether frames of several packet buffers come, as the driver promises (scattered_receive).
+    static void look_for_segments(Watched& watched, const PortConfig& config,
+                                  std::vector<PortNotice>& notice);
+    void look_at_counters(Watched& watched, const PfcHonor& honor, Time now, std::vector<PortNotice>& notice);
+
+    std::vector<Watched> ports_;
+    std::vector<std::string> broken_;
+};
+
+}  // namespace sluice

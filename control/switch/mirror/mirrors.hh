@@ -1,0 +1,110 @@
+// The mirrors of a switch: from the workers' rings to files, FIFOs and collectors.
+//
+// Control drains the rings after every step of the clock, puts the frames of all workers in one order, and
+// asks each mirror's rate. Under the virtual clock the bytes of a file are the same with any number of
+// workers. A change of the configuration may add, change and remove mirrors of a running switch: outputs are
+// opened first (a change that cannot write changes nothing), then the policy is published, then they are put
+// in their places. A mirror keeps its number in the policy, and its counts, while its name is there.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/schema/config.hh"
+#include "control/switch/mirror/mirror_collector.hh"
+#include "control/switch/mirror/mirror_output.hh"
+#include "lib/clock/capture_timeline.hh"
+#include "lib/queue/token_bucket.hh"
+#include "lib/record/mirror_ring.hh"
+
+namespace sluice {
+
+class Mirrors {
+  public:
+    // By name: those of a configuration that are new or have another path.
+    using Outputs = std::map<std::string, std::unique_ptr<MirrorOutput>>;
+    // What has become of frames that a mirror wanted.
+    struct Counts {
+        std::uint64_t mirrored = 0;
+        std::uint64_t suppressed = 0;  // above its rate
+        // No room in a ring, no reader, no way to the collector, or the file could not be written.
+        std::uint64_t lost = 0;
+    };
+    struct Status {
+        std::string name;
+        MirrorConfig config;
+        Counts counts;
+        std::string state;
+    };
+
+    // `timeline`: the stamps are those of captures on the switch's clock, as those of its outputs, and it
+    // outlives this; null: of the time of day.
+    Mirrors(const Config& config, std::vector<std::string> ports, const CaptureTimeline* timeline);
+
+    // An error's text: nothing is changed.
+    tl::expected<Outputs, std::string> open_new(const Config& config);
+    // Makes the workers' rings when they are first needed.
+    MirrorPolicy policy(const Config& config);
+    void configure(const Config& config, Outputs opened);
+
+    bool is_on() const;      // any is enabled
+    bool is_in_use() const;  // there is any, or has been
+    void drain(Time now);
+    // After it: hands the frames of collectors to the workers. True when it has handed over any: under the
+    // virtual clock the instant is then to be run again.
+    bool send(const ServedSwitch& of);
+    // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go, and so do the
+    // ways to collectors.
+    void look(const ServedSwitch& of);
+    // Collectors whose neighbor is to be found out.
+    std::vector<IpAddress> unresolved() const;
+    // Error texts of outputs that cannot be written any more, each once until it can be.
+    std::vector<std::string> take_faults();
+    // After the last turn: error texts, one for each output that is not whole. Frames that the workers have
+    // not taken are lost.
+    std::vector<std::string> close(Switch& device);
+    std::vector<Status> status() const;  // by name
+
+  private:
+    struct Mirror {
+        std::string name;
+        MirrorConfig config;
+        std::unique_ptr<MirrorOutput> output;
+        MirrorCollector* collector = nullptr;  // `output`, if it is one
+        TokenBucket bucket;
+        Time latest{};  // of its frames
+        std::uint64_t suppressed = 0;
+        bool fault_told = false;
+        Counts before;  // of outputs that it had before; its `lost` is less those of its number before
+    };
+    using Slot = MirrorRing::Frames::Slot;
+    using Numbers = std::array<std::string, max_mirrors>;  // names
+
+    Numbers numbers(const Config& config) const;
+    const Mirror* find(const std::string& name) const;
+    std::uint64_t lost_in_rings(unsigned number) const;
+    Counts counts(unsigned number) const;
+    void take(const Slot& frame);
+    std::uint64_t stamp_of(Time at) const;
+    void look_at_clock(Time now);
+    std::string header() const;
+
+    std::vector<std::string> ports_;
+    std::vector<std::uint64_t> speeds_;  // bits a second
+    unsigned workers_;
+    std::uint16_t ring_frames_;  // of each worker
+    const CaptureTimeline* timeline_;
+    std::uint64_t epoch_ns_ = 0;  // the time of day at time 0 of the switch's clock
+    std::vector<std::unique_ptr<MirrorRing>> rings_;
+    std::vector<MirrorRing*> ring_list_;  // of them, for the workers
+    std::array<std::unique_ptr<Mirror>, max_mirrors> mirrors_;
+    std::vector<Slot> frames_;        // of one drain
+    std::vector<const Slot*> order_;  // of frames_
+    std::uint32_t collectors_ = 0;    // that there have been
+};
+
+}  // namespace sluice

@@ -1,0 +1,68 @@
+// Collects decision records and microbursts from the workers' rings, and counts the lost ones.
+//
+// Under the virtual clock it is asked after every step, so nothing is lost while a ring holds the events of
+// one instant; under the real clock now and then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/decisions/decision_log.hh"
+#include "control/config/schema/config.hh"
+#include "dataplane/base/output_file.hh"
+#include "lib/record/microburst.hh"
+
+namespace sluice {
+
+class Switch;
+
+class Observation {
+  public:
+    static constexpr std::size_t most_microbursts = 1000;
+
+    // Opens the file for records, if there is to be one. `most_open`: packets that can be in the switch.
+    // `timeline`: see json_line; null, or outlives the observation.
+    static tl::expected<std::unique_ptr<Observation>, std::string> create(const Config& config,
+                                                                          PortNames ports,
+                                                                          std::size_t most_open,
+                                                                          const CaptureTimeline* timeline);
+
+    void drain(Switch& device);
+    // After the last turn. An error's text, or empty.
+    std::string finish(Switch& device, Time now);
+
+    RecordMode mode() const { return mode_; }
+    // Null: nothing is ever recorded.
+    const DecisionLog* log() const { return log_.get(); }
+    std::uint64_t decisions_lost() const { return decisions_lost_; }  // events that did not fit a ring
+    const PortNames& ports() const { return ports_; }
+    // In the order in which they ended; those under way when the run ended come last.
+    struct Burst {
+        Microburst burst;
+        std::uint64_t threshold_bytes;
+        std::uint64_t peak_bytes;
+        bool ended;
+    };
+    const std::vector<Burst>& microbursts() const { return bursts_; }
+    std::uint64_t microbursts_left_out() const { return left_out_; }
+
+  private:
+    Observation(const Config& config, PortNames ports, std::size_t most_open,
+                const CaptureTimeline* timeline);
+    void drain_decisions(Switch& device);
+    void drain_microbursts(Switch& device);
+    void keep(const Switch& device, std::vector<Microburst>& bursts, bool ended);
+
+    PortNames ports_;
+    RecordMode mode_;
+    std::string path_;
+    std::unique_ptr<OutputFile> file_;  // null: only the report says why
+    std::unique_ptr<DecisionLog> log_;  // null: nothing is ever recorded
+    std::uint64_t decisions_lost_ = 0;
+    std::vector<Burst> bursts_;
+    std::uint64_t left_out_ = 0;
+};
+
+}  // namespace sluice

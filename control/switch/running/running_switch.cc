@@ -1,0 +1,322 @@
+#include "control/switch/running/running_switch.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "control/config/compile/compile.hh"
+#include "control/config/schema/decision_filter.hh"
+#include "control/config/schema/force.hh"
+#include "control/config/schema/values.hh"
+#include "dataplane/base/packet_pool.hh"
+#include "dataplane/peers/fault_port.hh"
+#include "dataplane/run/switch.hh"
+#include "lib/values/rng.hh"
+
+namespace sluice {
+namespace {
+
+// The first problem that forbids the configuration. Problems that may be forced do not count once any was
+// forced.
+const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
+    for (const QosProblem& problem : qos.problems)
+        if (state.forced.empty() || !may_be_forced(problem.id.name())) return &problem;
+    return nullptr;
+}
+
+void put(std::set<std::string>& names, const std::string& name, bool in) {
+    if (in)
+        names.insert(name);
+    else
+        names.erase(name);
+}
+
+}  // namespace
+
+RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings)
+    : config_(std::move(config)),
+      options_(std::move(options)),
+      surroundings_(surroundings),
+      links_(config_.ports.size()) {}
+
+tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(const Config& config,
+                                                                                RunningOptions options,
+                                                                                Surroundings& surroundings) {
+    std::unique_ptr<RunningSwitch> made(new RunningSwitch(config, std::move(options), surroundings));
+    if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
+    return made;
+}
+
+RunningSwitch::~RunningSwitch() = default;
+
+std::int64_t RunningSwitch::wall_origin_ns() {
+    constexpr std::int64_t most_drift = 100'000'000;  // of the switch's clock; more: the time of day was set
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t origin = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() -
+                                static_cast<std::int64_t>(now().ps / 1000);
+    if (!wall_origin_ns_ || std::abs(origin - *wall_origin_ns_) > most_drift) wall_origin_ns_ = origin;
+    return *wall_origin_ns_;
+}
+
+std::uint64_t RunningSwitch::generation() const { return switch_->generation(); }
+
+std::string RunningSwitch::open() {
+    std::string error = make_pool();
+    std::vector<PortSpec> specs;
+    if (error.empty()) error = open_ports(specs);
+    if (!error.empty()) return error;
+
+    qos_ = effective_qos(config_);
+    state_.forced = options_.forced;
+    if (error = surroundings_.join(*this); !error.empty()) return error;
+    if (const QosProblem* problem = unusable(qos_, state_)) return problem->path() + ": " + problem->wrong;
+    static const Config nothing;
+    if (error = routes_->change(route_changes(nothing, config_), port_info_); !error.empty()) return error;
+    const CaptureTimeline* timeline = is_virtual() ? &surroundings_.timeline() : nullptr;
+    mirrors_ = std::make_unique<Mirrors>(config_, names_, timeline);
+    auto outputs = mirrors_->open_new(config_);
+    if (!outputs) return outputs.error();
+    wire_rules_.take_up(config_);
+    auto policy = compile(config_, qos_, state_);
+    routes_->published();
+    mirrors_->configure(config_, std::move(*outputs));
+    auto observation = Observation::create(config_, names_, packets_, timeline);
+    if (!observation) return observation.error();
+    observation_ = std::move(*observation);
+    switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
+                                       switch_resources(config_, pool_, packets_));
+    change_.emplace(*switch_, is_virtual());
+    fault_ports_.resize(config_.ports.size());
+    for (const auto& [name, port] : config_.ports)
+        if (port.fault != FaultSettings{}) take_up_fault(port_info_.at(name).id, port.fault);
+    note_forced({});
+    return {};
+}
+
+std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const EffectiveQos& qos,
+                                               const OperatorState& state) const {
+    auto policy = std::make_unique<Policy>(compile_ports(config, qos, macs_, state));
+    policy->seed = seed_of_switch(config.seed, options_.identity);
+    policy->balance.remote = options_.remote;
+    policy->balance.active |= options_.remote != nullptr;  // its neighbors are told of its links
+    for (PortId id = 0; id < policy->ports.size(); ++id) {
+        PortPolicy& port = policy->ports[id];
+        PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
+        const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
+        if (slow_path_.tap(id) != nullptr) port.punts = true;
+        // A port without a TAP or responder may still punt `unresolved`, where a kernel can resolve
+        // neighbors.
+        if (!port.punts) port.punt_limit = {};
+        unresolved = wanted;
+        port.punts |= wanted.rate != 0;
+    }
+    compile_wires(config, wire_rules_, *policy);
+    routes_->name_in(*policy);
+    policy->mirrors = mirrors_->policy(config);
+    policy->mirrors_delays = policy->mirrors.wants(MirrorEvent::delay);
+    return policy;
+}
+
+std::string RunningSwitch::publish(const Config& config, const OperatorState& state,
+                                   const RouteChanges& changes) {
+    EffectiveQos qos = effective_qos(config);
+    if (const QosProblem* problem = unusable(qos, state))
+        return problem->path() + ": " + problem->wrong + "; do: " + problem->fix;
+    // A late worker may still read the tables that would have to follow.
+    const Publication& publication = change_->publication();
+    if (const std::string late = publication.late();
+        !late.empty() && (publication.is_full() || !changes.empty()))
+        return fmt::format("of what was published before {}; do: try again when it runs", late);
+    if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
+    wire_rules_.take_up(config);
+    change_->start(compile(config, qos, state));
+    if (publication.is_taken_up()) routes_->published();
+    qos_ = std::move(qos);
+    note_classes();
+    return {};
+}
+
+bool RunningSwitch::finish_change() {
+    Publication& publication = change_->publication();
+    if (publication.is_taken_up()) routes_->published();
+    const std::string late = publication.late();
+    const Publication::Notice notice = publication.notice();
+    if (notice == Publication::Notice::late)
+        note("worker_late", "a change is published, and " +
+                                (late.empty() ? std::string("a worker took long to take it up") : late) +
+                                "; what the worker does not do waits for it");
+    if (notice == Publication::Notice::back) note("worker_back", "every worker runs what was published last");
+    if (!change_->is_pending()) return false;
+    const bool done = change_->finish();
+    note_classes();
+    return done;
+}
+
+template <class Change>
+std::string RunningSwitch::operate(Change change, Event event) {
+    OperatorState state = state_;
+    change(state);
+    if (state == state_ && !event.every_time) return {};
+    std::string error = publish(config_, state);
+    if (!error.empty()) return error;
+    state_ = std::move(state);
+    if (!event.kind.empty()) note(std::move(event.kind), std::move(event.text));
+    return {};
+}
+
+std::string RunningSwitch::set_port(const std::string& name, bool up) {
+    if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
+    std::string error = operate([&](OperatorState& state) { put(state.down, name, !up); }, {});
+    if (error.empty()) look_at_link(port_info_.at(name).id);
+    return error;
+}
+
+std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bool hold) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
+    const auto change = [&](OperatorState& state) {
+        const auto bit = static_cast<std::uint8_t>(1U << queue);
+        std::uint8_t& mask = state.held[port];
+        mask = static_cast<std::uint8_t>(hold ? mask | bit : mask & ~bit);
+        if (mask == 0) state.held.erase(port);
+    };
+    return operate(change,
+                   {hold ? "queue_held" : "queue_released",
+                    fmt::format("queue {}.{} {} by command", port, queue, hold ? "held" : "released")});
+}
+
+std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
+    if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
+    return operate([&](OperatorState& state) { put(state.unwatched, port, !start); },
+                   {start ? "watchdog_started" : "watchdog_stopped",
+                    fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped")});
+}
+
+std::string RunningSwitch::big_red_switch(bool on) {
+    return operate(
+        [on](OperatorState& state) { state.big_red_switch = on; },
+        {on ? "big_red_switch_on" : "big_red_switch_off",
+         on ? "every lossless queue is cut by command" : "lossless queues are given back by command"});
+}
+
+std::string RunningSwitch::clear_user_watermarks() {
+    return operate([](OperatorState& state) { ++state.watermarks; }, {});
+}
+
+std::string RunningSwitch::set_decisions(const DecisionsConfig& wanted, const std::string& what) {
+    return operate([&](OperatorState& state) { state.decisions = wanted; },
+                   {"decisions", "decisions " + what, true});
+}
+
+std::string RunningSwitch::change_routes(const RouteChanges& changes) {
+    std::string error = publish(config_, state_, changes);
+    if (error.empty() && changes.origin == RouteOrigin::configuration) sluice::apply(changes, config_);
+    return error;
+}
+
+std::string RunningSwitch::apply(Config config, std::vector<std::string> forced) {
+    OperatorState state = state_;
+    state.forced = std::move(forced);
+    auto outputs = mirrors_->open_new(config);
+    if (!outputs) return outputs.error();
+    std::string error = publish(config, state, route_changes(config_, config));
+    if (!error.empty()) return error;
+    std::swap(state, state_);
+    serve_mirrors();  // frames of mirrors that are no more
+    mirrors_->configure(config, std::move(*outputs));
+    note_forced(state.forced);
+    const Config before = std::exchange(config_, std::move(config));
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
+            fault != before.ports.at(names_[id]).fault)
+            take_up_fault(id, fault);
+    surroundings_.configured();
+    return {};
+}
+
+// Where the configuration does not say a port's MAC, its device's.
+std::string RunningSwitch::change_macs(const std::map<PortId, MacAddress>& macs) {
+    RouteChanges changes;
+    for (const auto& [id, mac] : macs) {
+        if (mac == std::exchange(macs_[id], mac)) continue;
+        port_info_.at(names_[id]).mac = mac;
+        for (const NeighborConfig& neighbor : *config_.neighbors)
+            if (neighbor.port == names_[id]) changes.neighbors.push_back({neighbor.key(), neighbor});
+    }
+    return publish(config_, state_, changes);
+}
+
+void RunningSwitch::force_also(std::vector<std::string> reasons) {
+    for (std::string& reason : reasons) state_.forced.push_back(std::move(reason));
+}
+
+ServedSwitch RunningSwitch::served() { return {*switch_, config_, names_, macs_, now(), is_virtual()}; }
+
+bool RunningSwitch::serve_slow_path() { return slow_path_.serve(served()); }
+
+bool RunningSwitch::serve_mirrors() {
+    mirrors_->drain(now());
+    return mirrors_->send(served());
+}
+
+void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
+    config_.ports.at(port).fault = fault;
+    take_up_fault(port_info_.at(port).id, fault);
+    note(fault != FaultSettings{} ? "fault_set" : "fault_cleared", "fault on port " + port + ": " + what);
+}
+
+void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
+    if (!is_virtual()) return;  // refused before
+    const std::string& name = names_[id];
+    const PortConfig& port = config_.ports.at(name);
+    if (fault_ports_[id] == nullptr)
+        switch_->wrap_port(id, [&](std::unique_ptr<Port> inner) {
+            auto wrapped = std::make_unique<FaultPort>(
+                std::move(inner), FaultPort::Spec{{seed_of_switch(config_.seed, options_.identity), id},
+                                                  port.speed,
+                                                  cable_delay(port),
+                                                  pool_});
+            fault_ports_[id] = wrapped.get();
+            return wrapped;
+        });
+    fault_ports_[id]->configure(fault, qos_.ports.at(name).lossless, now());
+    if (qos_.ports.at(name).lossless == 0) return;
+    for (const std::string_view broken : faults_against_lossless(fault))
+        broken_by_fault_[name].insert(broken);
+}
+
+bool RunningSwitch::wants_short_rounds() const {
+    const Policy& policy = switch_->policy();
+    return kernel() != nullptr || change_->is_pending() || policy.decisions.enabled || mirrors_->is_on() ||
+           std::any_of(policy.ports.begin(), policy.ports.end(),
+                       [](const PortPolicy& port) { return port.punts; });
+}
+
+unsigned RunningSwitch::packets_missing() const { return own_pool_ ? own_pool_->in_use() : 0; }
+
+void RunningSwitch::complain(std::string text) {
+    if (!text.empty()) complaints_.push_back(std::move(text));
+}
+
+std::vector<std::string> RunningSwitch::close() {
+    std::vector<std::string> errors = std::exchange(complaints_, {});
+    if (std::string error = observation_->finish(*switch_, now()); !error.empty())
+        errors.push_back(std::move(error));
+    mirrors_->drain(now());
+    for (std::string& error : mirrors_->close(*switch_)) errors.push_back(std::move(error));
+    for (PortId id = 0; id < switch_->port_count(); ++id) {
+        std::string error = switch_->view(id).io().close();
+        if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);
+    }
+    return errors;
+}
+
+std::optional<PortId> RunningSwitch::find_port(std::string_view name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end()) return std::nullopt;
+    return static_cast<PortId>(found - names_.begin());
+}
+
+}  // namespace sluice
