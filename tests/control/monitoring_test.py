@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""conf/monitoring is what tools/monitoring.py makes, and every alert fires on what it is for and on nothing else; with --long: a Prometheus that scrapes a switch in a storm says so and answers every query of the dashboard.
+"""conf/monitoring is what tools/workshop/monitoring.py makes, and every alert fires on what it is for and on nothing else; with --long: a Prometheus that scrapes a switch in a storm says so and answers every query of the dashboard.
 
 Grafana is in no distribution's archive: its dashboard is judged by its queries alone.
 """
@@ -22,7 +22,7 @@ from control import Case, Programs, Running, Switch
 from waiting import wait_for
 
 FOLDER = loopback.ROOT / "conf" / "monitoring"
-MAKER = loopback.ROOT / "tools" / "monitoring.py"
+MAKER = loopback.ROOT / "tools" / "workshop" / "monitoring.py"
 HAS_PROMETHEUS = shutil.which("promtool") is not None and shutil.which("prometheus") is not None
 
 INSTANCE = 'instance="a:1"'
@@ -101,8 +101,8 @@ class Files(Case):
 
     def test_an_unknown_metric_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
-            other = pathlib.Path(folder) / "tools" / "monitoring.py"
-            other.parent.mkdir()
+            other = pathlib.Path(folder) / "tools" / "workshop" / "monitoring.py"
+            other.parent.mkdir(parents=True)
             other.write_text(MAKER.read_text().replace("sluice_ports_flaps_total", "sluice_ports_flips_total"))
             done = subprocess.run(["python3", other, Programs.sluiced], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)

@@ -20,7 +20,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tools" / "topology"))
+sys.path.append(str(ROOT / "tools" / "workshop" / "topology"))
 
 from client import connect  # noqa: E402
 from figures import catalogue  # noqa: E402

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "workshop" / "benchmarks"))
 
 import loopback  # noqa: E402
 import reaction  # noqa: E402

@@ -163,7 +163,7 @@ wred = "low"
 class CommandLine(LabCase):
     def tools_lab(self, *words, status=0):
         """Its output; where it fails, its error."""
-        program = ROOT / "tools/topology/main.py"
+        program = ROOT / "tools/workshop/topology/main.py"
         done = subprocess.run([sys.executable, program, "--build", Programs.sluiced.parent, "--folder", self.folder, *words],
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)

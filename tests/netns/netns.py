@@ -1,7 +1,7 @@
 """Veth pairs, hosts at their ends and a running switch between them.
 
 The test runs in namespaces of its own, made before its first line: cables, hosts and processes go with it, whatever
-happens. Namespaces and cables are those of tools/topology. A `Cable` is a veth pair: the switch has the end `sw0`, `sw1`, ...; the other end is a raw socket here, or the
+happens. Namespaces and cables are those of tools/workshop/topology. A `Cable` is a veth pair: the switch has the end `sw0`, `sw1`, ...; the other end is a raw socket here, or the
 interface of a `KernelHost`, a namespace with a kernel's own IP in it. Addresses are those of the loopback tests.
 """
 
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-for beside in ("tests/loopback", "tests/control", "tools/topology"):
+for beside in ("tests/loopback", "tests/control", "tools/workshop/topology"):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / beside))
 
 import control  # noqa: E402

@@ -76,7 +76,7 @@ class Installed(loopback.Case):
         for file in ("echarts/LICENSE", "echarts/NOTICE", "zrender/LICENSE", "tslib/LICENSE.txt"):
             self.assertIn(f"{file}\n", text)
         self.assertNotIn("(function", text)
-        done = said(ROOT / "tools/packaging/copyright.py", ROOT)
+        done = said(ROOT / "tools/workshop/packaging/copyright.py", ROOT)
         self.assertIn("License: Apache-2.0 and BSD-3-clause-d3 and BSD-3-clause-zrender and 0BSD", done)
         self.assertIn("dataplane/ports/bpf/steer.bpf.c", done)
         self.assertNotIn("TERMS AND CONDITIONS FOR USE", done)
@@ -86,7 +86,7 @@ class Installed(loopback.Case):
             said("bash", "-n", self.prefix / "share/bash-completion/completions" / name)
 
     def test_each_program_is_completed(self):
-        script = ROOT / "tools/packaging/completion.bash"
+        script = ROOT / "tools/workshop/packaging/completion.bash"
 
         def completed(name, *words):
             """What the last word becomes."""

@@ -32,8 +32,8 @@ DECLARED = {
     ("tools/fabric/README.md", "cd control/report/page/vendor && npm install && npm run build"):
         Declared("the network: npm's registry; tests/loopback/page_test.py does it with --long"),
     ("tools/sluicectl/README.md", "sluicectl top"): Declared("a screen, until a key; tests/control/top_test.py has a terminal for it"),
-    ("tools/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),
-    ("tools/topology/README.md", "tools/lab up pair"): Declared(LAB, long=True),
-    ("tools/topology/README.md", "tools/lab dcqcn"): Declared(LAB, long=True),
-    ("tools/topology/README.md", "tools/lab up fabric"): Declared(LAB, long=True),
+    ("tools/workshop/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),
+    ("tools/workshop/topology/README.md", "tools/lab up pair"): Declared(LAB, long=True),
+    ("tools/workshop/topology/README.md", "tools/lab dcqcn"): Declared(LAB, long=True),
+    ("tools/workshop/topology/README.md", "tools/lab up fabric"): Declared(LAB, long=True),
 }

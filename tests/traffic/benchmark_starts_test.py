@@ -11,12 +11,12 @@ import types
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "loopback"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "workshop" / "benchmarks"))
 
 import loopback  # noqa: E402
 import main  # noqa: E402
 
-PROGRAMS = ("sluiced", "sluice-traffic", "sluice-fabric", "tools/benchmarks/sluice-probe")
+PROGRAMS = ("sluiced", "sluice-traffic", "sluice-fabric", "tools/workshop/benchmarks/sluice-probe")
 LACKS = "is not there|needs|names the other build"  # of this machine, or of the command
 
 

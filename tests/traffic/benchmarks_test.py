@@ -18,7 +18,7 @@ import unittest
 import unittest.mock
 import xml.dom.minidom
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "benchmarks"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "workshop" / "benchmarks"))
 
 import bench  # noqa: E402
 import chart  # noqa: E402

@@ -1,4 +1,4 @@
-// The files of conf/profiles, which tools/embed.py puts into the binary.
+// The files of conf/profiles, which tools/workshop/embed.py puts into the binary.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // What pages are made of, those of a switch (server/live_page, report_page) and of sluice-fabric: files of
-// this folder, which tools/embed.py puts into the binary.
+// this folder, which tools/workshop/embed.py puts into the binary.
 #pragma once
 
 #include <string_view>

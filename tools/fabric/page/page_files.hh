@@ -1,4 +1,4 @@
-// What of the page is this tool's own: files of this folder, which tools/embed.py puts into the binary. The
+// What of the page is this tool's own: files of this folder, which tools/workshop/embed.py puts into the binary. The
 // rest is in control/report/page.
 #pragma once
 

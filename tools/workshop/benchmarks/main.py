@@ -39,7 +39,7 @@ import scale  # noqa: E402
 import sweeps  # noqa: E402
 from bench import HUGE, ORDINARY, Bench, Missing, hugepages, no_figure  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUT = ROOT / 'out'
 THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
           'kernel_ports': kernel_ports,

@@ -57,7 +57,7 @@ class Probe:
         core = bench.control_core
         self.way = way
         self.process = subprocess.Popen(
-            [*way.enter_probe, str(bench.build / 'tools/benchmarks/sluice-probe'), *way.ends, str(capture)],
+            [*way.enter_probe, str(bench.build / 'tools/workshop/benchmarks/sluice-probe'), *way.ends, str(capture)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             preexec_fn=lambda: run_on(core, way.niceness))
 
@@ -136,7 +136,7 @@ def packet_sockets(bench):
 
 def measure(bench, name, there):
     """Rows of each percentile, at half of what sluiced carries that way."""
-    bench.need('sluice-traffic', 'sluiced', 'tools/benchmarks/sluice-probe')
+    bench.need('sluice-traffic', 'sluiced', 'tools/workshop/benchmarks/sluice-probe')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
     if bench.cores < 2:

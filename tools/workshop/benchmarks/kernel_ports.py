@@ -60,7 +60,7 @@ def measures(bench, way, capture, kind, size):
 
 def measure(bench, kind):
     """Rows of each size."""
-    bench.need('sluice-traffic', 'sluiced', 'tools/benchmarks/sluice-probe')
+    bench.need('sluice-traffic', 'sluiced', 'tools/workshop/benchmarks/sluice-probe')
     if not shutil.which('dpdk-testpmd'):
         raise Missing('dpdk-testpmd is not there')
     if bench.cores < 2:

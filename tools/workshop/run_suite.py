@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LONG = '1' in (os.environ.get('SLUICE_LONG'), os.environ.get('SLUICE_SOAK'))
 TERMINAL = sys.stdout.isatty()
 

@@ -10,7 +10,7 @@ import time
 
 from traffic import VLAN, host_mac, port_mac
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / 'python'))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / 'python'))
 
 import sluice  # noqa: E402
 from sluice.client import request as request_line  # noqa: E402,F401

@@ -25,7 +25,7 @@ def parts(text):
     for line in text.splitlines():
         if re.fullmatch(r"[a-z0-9-]+/(licenses/)?(LICENSE|NOTICE)[-.\w]*", line):
             if line not in NAMES:
-                raise SystemExit(f"{BUNDLE}: {line} is new; do: give its license a name in tools/packaging/copyright.py")
+                raise SystemExit(f"{BUNDLE}: {line} is new; do: give its license a name in tools/workshop/packaging/copyright.py")
             at = found.setdefault(line, [])
         elif at is not None:
             at.append(line)
@@ -48,7 +48,7 @@ def copyright_file(root):
     own = (root / "LICENSE").read_text()
     for file in DUAL:
         if not (root / file).exists() or pathlib.Path(file).name not in own:
-            raise SystemExit(f"{file}: is not there, or LICENSE does not name it; do: correct tools/packaging/copyright.py")
+            raise SystemExit(f"{file}: is not there, or LICENSE does not name it; do: correct tools/workshop/packaging/copyright.py")
     vendored = parts(licenses(root / BUNDLE))
     of_bundle = [name for file in vendored for name in [NAMES[file]] if name]
     stanzas = ["Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: sluice",

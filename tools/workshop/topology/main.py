@@ -30,7 +30,7 @@ from lab import Lab
 from network import NAMESPACES, Failed
 from switch import program
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def between(low, high):

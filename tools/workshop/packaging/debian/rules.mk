@@ -30,7 +30,7 @@ execute_after_dh_auto_install:
 	rm -r debian/tmp/usr/share/doc/sluice
 	install -Dm 644 conf/real.toml debian/tmp/etc/sluice/sluice.toml
 	find . -name '*.md' -not -path './debian/*' -not -path './obj-*' -exec install -Dm 644 {} debian/tmp/usr/share/doc/sluice-doc/guide/{} \;
-	MESON_INSTALL_PREFIX=/usr python3 tools/packaging/as_installed.py share/sluice/conf debian/tmp/usr/share/doc/sluice-doc/guide
+	MESON_INSTALL_PREFIX=/usr python3 tools/workshop/packaging/as_installed.py share/sluice/conf debian/tmp/usr/share/doc/sluice-doc/guide
 
 override_dh_installsystemd:
 	dh_installsystemd --no-enable --no-start --no-stop-on-upgrade

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Makes conf/monitoring from the catalogue of figures: alert rules and a configuration for Prometheus, and a dashboard for Grafana.
 
-    tools/monitoring.py SLUICED          writes the files
-    tools/monitoring.py SLUICED --check  exits with 1 when they are not what it would write
+    tools/workshop/monitoring.py SLUICED          writes the files
+    tools/workshop/monitoring.py SLUICED --check  exits with 1 when they are not what it would write
 
 The tables below say what is asked; what a metric means, the dashboard has from `sluiced --metrics-reference`. A metric that is not there is
 an error.
@@ -14,10 +14,10 @@ import re
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "conf" / "monitoring"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "conf" / "monitoring"
 
 PAUSE_SHARE = 0.1
-MADE = "# Made by tools/monitoring.py; tests/control/monitoring_test.py compares."
+MADE = "# Made by tools/workshop/monitoring.py; tests/control/monitoring_test.py compares."
 
 # Alerts are judged as often as a switch is asked.
 PROMETHEUS = f"""{MADE}
@@ -136,7 +136,7 @@ def metrics(expression):
 def known(expression, meanings):
     for metric in metrics(expression):
         if metric not in meanings:
-            sys.exit(f"tools/monitoring.py: {metric} is no metric of sluiced --metrics-reference")
+            sys.exit(f"tools/workshop/monitoring.py: {metric} is no metric of sluiced --metrics-reference")
     return expression
 
 
@@ -195,7 +195,7 @@ def main():
     wanted = {FOLDER / "prometheus.yml": PROMETHEUS, FOLDER / "alerts.yml": alerts_text(meanings), FOLDER / "dashboard.json": dashboard_text(meanings)}
     if sys.argv[2:]:
         old = [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]
-        sys.exit(f"not as tools/monitoring.py makes them: {' '.join(old)}" if old else 0)
+        sys.exit(f"not as tools/workshop/monitoring.py makes them: {' '.join(old)}" if old else 0)
     for path, text in wanted.items():
         path.write_text(text)
 
