@@ -1,5 +1,5 @@
-// Excursions of a queue's depth above a threshold: start, length, peak, marks and drops meanwhile, and the
-// ports that fed it.
+// Excursions of a queue's depth above a threshold: start, length, the peak and its instant, marks and drops
+// meanwhile, and the ports that fed it.
 //
 // One meter a queue; the owner of the queue calls it after every change of its depth. Below the threshold,
 // and when off, that costs one comparison. An excursion begins with the packet that lifts the depth above
@@ -8,7 +8,6 @@
 // before it began are not counted for the ports that fed it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -22,6 +21,7 @@ namespace sluice {
 struct Microburst {
     Time start;
     Duration length;
+    Time peak_at;           // the first instant of that depth
     std::uint64_t marked;   // packets
     std::uint64_t dropped;  // packets refused by the queue or discarded from it
     PortMask fed_by;
@@ -77,7 +77,10 @@ class MicroburstMeter {
             burst_ = {};
             burst_.start = now;
         }
-        burst_.peak_cells = std::max(burst_.peak_cells, cells);
+        if (cells > burst_.peak_cells) {
+            burst_.peak_cells = cells;
+            burst_.peak_at = now;
+        }
         burst_.fed_by.add(from);
     }
 

@@ -259,6 +259,39 @@ class Seen(Page):
         self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 0)
         self.assertIn("No queue stood above", tab.evaluate("[...document.querySelectorAll('#queues p:not([hidden])')].map((each) => each.textContent).join()"))
 
+    def test_a_microburst_is_at_its_peak_at_one_instant_alone(self):
+        path = self.report()
+        report = json.loads(path.read_text())
+        kept = {"port": "h3", "queue": 3, "ended": True, "threshold_bytes": 400_000, "marked_packets": 0, "dropped_packets": 0, "fed_by": []}
+        report["microbursts"] = [{**kept, "start_ns": 1_000_000, "length_ns": 3_000_000, "peak_bytes": 1_500_000, "peak_at_ns": 1_100_000}]
+        path.write_text(json.dumps(report))
+        self.page(path)
+        tab = self.opened(self.folder / "switch.html")
+        line = max(tab.evaluate("""[...document.querySelectorAll('#queues .chart svg path')]
+            .filter((path) => path.getAttribute('fill') === 'none' && path.getAttribute('stroke') === color_of(0))
+            .map((path) => path.getAttribute('d').match(/[-0-9.]+/g).map(Number))"""), key=len)
+        points = list(zip(line[::2], line[1::2]))
+        (left, _), (right, _), top, floor = points[0], points[-1], min(y for _, y in points), max(y for _, y in points)
+        (at,) = {x for x, y in points if y < floor}
+        self.assertAlmostEqual((at - left) / (right - left), 1 / 30, delta=0.01)
+        axis = tab.evaluate("[...document.querySelectorAll('#queues .chart svg text')].filter((text) => text.textContent === '0 B').map((text) => text.getBoundingClientRect().y - text.closest('svg').getBoundingClientRect().y + text.getBoundingClientRect().height / 2)")[0]
+        self.assertAlmostEqual((axis - floor) / (axis - top), 200 / 1500, delta=0.02)
+
+    def test_names_of_lines_are_above_the_plot_at_any_width(self):
+        path = self.report()
+        report = json.loads(path.read_text())
+        [template, *_] = report["microbursts"]
+        report["microbursts"] = [{**template, "port": port, "queue": n} for port in report["ports"] for n in range(8)]
+        path.write_text(json.dumps(report))
+        self.page(path)
+        tab = self.opened(self.folder / "switch.html")
+        for width in (400, 1280):
+            tab.open(self.folder / "switch.html", width=width)
+            texts = tab.evaluate("[...document.querySelectorAll('#queues .chart svg text')].map((text) => [text.textContent, text.getBoundingClientRect().top, text.getBoundingClientRect().bottom])")
+            names, others = ([each for each in texts if (each[0][0] == "h") == is_name] for is_name in (True, False))
+            self.assertEqual(len(names), 8)
+            self.assertLess(max(bottom for _, _, bottom in names), min(top for _, top, _ in others))
+
     def test_a_fabric_by_switch(self):
         path = self.report("fabric")
         self.page(path)

@@ -223,6 +223,7 @@ class Microbursts(loopback.Case):
         self.assertEqual(burst["threshold_bytes"], 39 * 256)
         self.assertEqual(burst["peak_bytes"], 100 * 4 * 256)
         self.assertEqual(burst["start_ns"], 9 * 82)  # ten frames are above 39 cells
+        self.assertEqual(burst["peak_at_ns"], 99 * 82)
         self.assertTrue(burst["ended"])
         self.assertIn("fed by", out.stdout)
         self.assertEqual([kind for _, kind in out.events()], ["microburst"])

@@ -81,6 +81,7 @@ Json microbursts_json(const Observation& observation) {
                         {"ended", kept->ended},
                         {"threshold_bytes", kept->threshold_bytes},
                         {"peak_bytes", kept->peak_bytes},
+                        {"peak_at_ns", burst.peak_at.ps / 1000},
                         {"marked_packets", burst.marked},
                         {"dropped_packets", burst.dropped},
                         {"fed_by", std::move(fed_by)}});

@@ -23,7 +23,7 @@ const drawn = [];  // each draws itself
 
 const paper_width = 680;
 
-// `option(theme, width, height)`: of the library. `keys`: what a key does to the chart.
+// `option(theme, width, height)`: of the library, and `taller`: what it needs beyond `height`. `keys`: what a key does to the chart.
 function chart(label, height, option, keys = {}) {
     const box = element("div", { class: "chart", style: `height:${height}px`, tabindex: "0", role: "img", "aria-label": label });
     let made = null;
@@ -34,8 +34,10 @@ function chart(label, height, option, keys = {}) {
             const width = printing ? paper_width : box.clientWidth;
             const zoom = made?.getOption().dataZoom?.[0];
             made?.dispose();
-            made = charts.init(box, null, { renderer: "svg", width, height, locale: "EN" });
-            made.setOption({ animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "inherit", color: theme().ink }, ...option(theme(), width, height) });
+            const { taller = 0, ...wanted } = option(theme(), width, height);
+            box.style.height = `${height + taller}px`;
+            made = charts.init(box, null, { renderer: "svg", width, height: height + taller, locale: "EN" });
+            made.setOption({ animation: false, backgroundColor: "transparent", textStyle: { fontFamily: "inherit", color: theme().ink }, ...wanted });
             if (zoom) made.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: zoom.start, end: zoom.end });
         },
         zoom: () => made?.getOption().dataZoom?.[0] ?? { start: 0, end: 100 },
@@ -93,6 +95,18 @@ function zoom_buttons(self) {
     return element("div", { class: "controls screen" }, button("Zoom in", "+"), button("Zoom out", "-"), button("Earlier", "ArrowLeft"),
         button("Later", "ArrowRight"), button("Whole run", "Home"),
         element("span", { class: "note" }, "Also: + \u2212 \u2190 \u2192 Home on the chart, drag to move, Ctrl and wheel to zoom, the bar below."));
+}
+
+// The names of lines above the plot, and how much more than one row of them needs.
+function legend_of(names, width, colors) {
+    const [square, letter, row] = [42, 7.5, 24];
+    let [rows, end] = [1, 0];
+    for (const name of names) {
+        const wide = square + letter * name.length;
+        if (end > 0 && end + wide > width) { rows += 1; end = 0; }
+        end += wide;
+    }
+    return { taller: (rows - 1) * row, legend: { top: 0, left: 0, textStyle: { color: colors.ink }, data: names, inactiveColor: colors.line } };
 }
 
 // What hovers: rows of a color, a name and a figure.

@@ -75,7 +75,9 @@ constexpr std::array of_switch{JsonPart{"clock", part::text},
                                JsonPart{"microbursts.#.queue", part::number},
                                JsonPart{"microbursts.#.start_ns", part::number},
                                JsonPart{"microbursts.#.length_ns", part::number},
+                               JsonPart{"microbursts.#.threshold_bytes", part::number},
                                JsonPart{"microbursts.#.peak_bytes", part::number},
+                               JsonPart{"microbursts.#.peak_at_ns", part::number},
                                JsonPart{"decisions.state", part::text},
                                JsonPart{"decisions.why?.#.sentence", part::text}};
 

@@ -25,12 +25,12 @@ function switch_view(ask) {
     // --- lines over the last minutes ---
     // `names`: of lines now; `value(name, n)`: at a moment. `marks`: [{at, name}], thresholds.
     function lines_over_time(label, format, names, value, marks = () => []) {
-        return chart(label, 260, (colors) => {
+        return chart(label, 260, (colors, width) => {
             const shown = names();
             const times = moments.map((moment) => moment.at_ns);
             const thresholds = marks();
             return {
-                ...frame(label, format, colors, [times[0] ?? 0, times[times.length - 1] ?? 1], [...shown, ...thresholds.map(({ name }) => name)]),
+                ...frame(label, format, colors, width, [times[0] ?? 0, times[times.length - 1] ?? 1], [...shown, ...thresholds.map(({ name }) => name)]),
                 series: [...shown.map((name, n) => ({ name, type: "line", showSymbol: moments.length < 2, color: color_of(n), lineStyle: { type: dash_of(n), width: 1.6 },
                     data: moments.map((moment, at) => [moment.at_ns, value(name, at)]) })),
                 ...thresholds.map(({ at, name }) => ({ name, type: "line", showSymbol: false, color: colors.soft, lineStyle: { type: "dashed", width: 1 },
@@ -38,11 +38,12 @@ function switch_view(ask) {
             };
         }).box;
     }
-    function frame(label, format, colors, [from, to], legend) {
+    function frame(label, format, colors, width, [from, to], names) {
+        const above = legend_of(names, width, colors);
         return {
+            ...above,
             aria: { enabled: true, label: { description: label } },
-            grid: { left: 78, right: 34, top: 34, bottom: 34 },
-            legend: { top: 0, left: 0, textStyle: { color: colors.ink }, data: legend },
+            grid: { left: 78, right: 34, top: 34 + above.taller, bottom: 34 },
             tooltip: { trigger: "axis", ...tooltip_style(colors), formatter: (hovered) => tip(formats.ns(hovered[0].value[0], 6),
                 hovered.filter((each) => each.value[1] !== null).map((each) => [each.color, each.seriesName, format(each.value[1])])) },
             xAxis: { type: "value", min: from, max: to, ...axis_style(colors), splitLine: { show: false },
@@ -50,9 +51,10 @@ function switch_view(ask) {
             yAxis: { type: "value", min: 0, ...axis_style(colors), axisLabel: { color: colors.soft, formatter: (at) => format(at) } },
         };
     }
-    // After the end the report has no depths over time, but those queues that stood above a threshold, and for how long.
+    // After the end the report has no depths over time, but of each microburst what is known: its queue was never back at half of the
+    // threshold, from the beginning to the end, and stood at its peak at one instant.
     function microburst_lines() {
-        return chart("Microbursts over time: the peak of each, from its beginning to its end", 260, (colors) => {
+        return chart("Microbursts over time: how long each lasted, and its peak at its instant", 260, (colors, width) => {
             const { microbursts, end_ns } = latest().report;
             const queues = new Map();
             for (const burst of microbursts) {
@@ -60,12 +62,14 @@ function switch_view(ask) {
                 if (!queues.has(name) && queues.size === most_lines) continue;
                 const points = queues.get(name) ?? [];
                 const to = burst.start_ns + burst.length_ns;
-                points.push([burst.start_ns, 0], [burst.start_ns, burst.peak_bytes], [to, burst.peak_bytes], [to, 0], [to, null]);
+                const least = burst.threshold_bytes / 2;
+                points.push([burst.start_ns, least], [burst.peak_at_ns, least], { value: [burst.peak_at_ns, burst.peak_bytes], symbol: "circle" },
+                    [burst.peak_at_ns, least], [to, least], [to, null]);
                 queues.set(name, points);
             }
             return {
-                ...frame("Microbursts", formats.bytes, colors, [0, end_ns], [...queues.keys()]),
-                series: [...queues].map(([name, data], n) => ({ name, type: "line", showSymbol: false, color: color_of(n), lineStyle: { type: dash_of(n), width: 1.6 }, data })),
+                ...frame("Microbursts", formats.bytes, colors, width, [0, end_ns], [...queues.keys()]),
+                series: [...queues].map(([name, data], n) => ({ name, type: "line", symbol: "none", symbolSize: 6, showAllSymbol: true, color: color_of(n), lineStyle: { type: dash_of(n), width: 1.6 }, data })),
             };
         }).box;
     }
@@ -259,7 +263,7 @@ function switch_view(ask) {
     root.append(
         section("ports", "Ports", ...ports.nodes),
         section("queues", "Queues", after ? [
-            note_if(has_bursts, "Microbursts: as high as the peak of each and as long as its queue stood above the threshold. The report has no other depths over time, and no curve of marking."),
+            note_if(has_bursts, "Microbursts: a dot is the peak, at its instant; the line at half of the threshold is as long as the queue stood above that. The report has no other depths over time, and no curve of marking."),
             note_if((report) => !has_bursts(report), "No queue stood above the threshold of microbursts. A report has no other depths over time, and no curve of marking: sluiced --trace writes them, and tools/picture draws them."),
             burst_lines(),
         ] : [

@@ -36,7 +36,8 @@ TEST(Microburst, startsWithThePacketThatExceedsAndEndsAtHalfTheThreshold) {
     meter.marked();
     meter.rose(at(5), 101, 2);
     meter.rose(at(6), 140, 200);
-    meter.rose(at(7), 120, 2);  // lower: the peak stays
+    meter.rose(at(7), 120, 2);  // lower: the peak stays, and so does its time
+    meter.rose(at(7), 140, 2);
     meter.dropped();
     meter.dropped();
     meter.marked();
@@ -49,6 +50,7 @@ TEST(Microburst, startsWithThePacketThatExceedsAndEndsAtHalfTheThreshold) {
     CHECK_TRUE(burst->start == at(5));
     LONGS_EQUAL(7'000, burst->length.ps);
     LONGS_EQUAL(140, burst->peak_cells);
+    CHECK_TRUE(burst->peak_at == at(6));
     LONGS_EQUAL(2, burst->dropped);
     LONGS_EQUAL(1, burst->marked);
     PortMask fed;
@@ -70,6 +72,7 @@ TEST(Microburst, eachExcursionBeginsAnew) {
     const auto burst = meter.fell(at(5), 5);
     CHECK_TRUE(burst.has_value());
     LONGS_EQUAL(11, burst->peak_cells);
+    CHECK_TRUE(burst->peak_at == at(3));
     LONGS_EQUAL(0, burst->dropped);
     CHECK_FALSE(burst->fed_by.contains(1));
 }

@@ -174,17 +174,20 @@ function completion_section(run) {
     const flows = completions.flows.filter((each) => each.messages > 0);
     if (sizes.length === 0) return [element("p", {}, "No message was completed.")];
     let lines = sizes;
-    const option = (colors) => ({
-        grid: { left: 60, right: 24, top: 40, bottom: 50 },
-        legend: { top: 4, textStyle: { color: colors.ink }, data: lines.slice(0, 16).map((each) => each.name), inactiveColor: colors.line },
-        xAxis: { type: "log", ...axis_style(colors), axisLabel: time_labels(colors) },
-        yAxis: { type: "value", min: 0, max: 100, name: "% of messages", ...axis_style(colors) },
-        tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, formats.ns(item.value[2])]]) },
-        series: lines.slice(0, 16).map((each, n) => ({
-            type: "line", name: each.name, step: "end", symbol: "circle", symbolSize: 5, showAllSymbol: true, itemStyle: { color: color_of(n) }, lineStyle: { color: color_of(n), width: 1.8, type: dash_of(n) },
-            data: each.ns.map((ns, i) => [Math.max(ns, 1) / 1000, completions.per_mille[i] / 10, ns]),
-        })),
-    });
+    const option = (colors, width) => {
+        const above = legend_of(lines.slice(0, 16).map((each) => each.name), width, colors);
+        return {
+            ...above,
+            grid: { left: 60, right: 24, top: 56 + above.taller, bottom: 50 },
+            xAxis: { type: "log", ...axis_style(colors), axisLabel: time_labels(colors) },
+            yAxis: { type: "value", min: 0, max: 100, name: "% of messages", ...axis_style(colors) },
+            tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, formats.ns(item.value[2])]]) },
+            series: lines.slice(0, 16).map((each, n) => ({
+                type: "line", name: each.name, step: "end", symbol: "circle", symbolSize: 5, showAllSymbol: true, itemStyle: { color: color_of(n) }, lineStyle: { color: color_of(n), width: 1.8, type: dash_of(n) },
+                data: each.ns.map((ns, i) => [Math.max(ns, 1) / 1000, completions.per_mille[i] / 10, ns]),
+            })),
+        };
+    };
     const picture = chart("Distribution of completion times; a table is below it", 340, option);
     const at = (each, share) => each.ns[completions.per_mille.indexOf(share)];
     const quantile = (share, head) => ({ head, get: (each) => at(each, share), show: formats.quantile_ns, longest: (each) => at(each, 1000) });
