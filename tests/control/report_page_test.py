@@ -292,6 +292,25 @@ class Seen(Page):
             self.assertEqual(len(names), 8)
             self.assertLess(max(bottom for _, _, bottom in names), min(top for _, top, _ in others))
 
+    def test_a_table_that_is_too_wide_says_that_it_scrolls(self):
+        path = self.report()
+        self.page(path)
+        tab = self.opened(self.folder / "switch.html")
+        hint = "getComputedStyle(document.querySelector('#ports .scroll'), '::before').content"
+        self.assertEqual(tab.evaluate(hint), "none")
+        tab.open(self.folder / "switch.html", width=400)
+        self.assertIn("Scroll sideways", tab.evaluate(hint))
+
+    def test_an_empty_section_says_why_in_a_line(self):
+        path = self.report()
+        report = json.loads(path.read_text())
+        report["watchdog"], report["ecmp"] = [], {}
+        path.write_text(json.dumps(report))
+        self.page(path)
+        tab = self.opened(self.folder / "switch.html")
+        for section, said in (("watchdog", "WatchdogThe PFC watchdog watches no queue."), ("ecmp", "ECMPNo route has several next hops.")):
+            self.assertEqual(tab.evaluate(f"document.querySelector('#{section}').innerText.replaceAll('\\n', '')"), said)
+
     def test_a_fabric_by_switch(self):
         path = self.report("fabric")
         self.page(path)

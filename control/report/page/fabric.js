@@ -26,7 +26,7 @@ function fabric_view(link_to, after) {
         { head: "Out", number: true, get: (row) => row.of.ledger.tx },
         { head: "Dropped", number: true, get: (row) => row.of.ledger.dropped },
         { head: "Queued", number: true, get: (row) => row.of.ledger.queued },
-    ]);
+    ], "The fabric has no switches.");
     const links = live_table("Links, each direction", [
         { head: "Link", get: (row) => row.name },
         { head: "From", get: (row) => row.direction.from },
@@ -37,7 +37,7 @@ function fabric_view(link_to, after) {
         { head: "Sender paused", number: true, get: (row) => { const share = rate(row, paused); return share === null ? null : share / 1e9; }, show: percent },
         { head: "Packets", number: true, get: (row) => row.direction.packets },
         { head: "Lost", number: true, get: (row) => row.direction.lost_on_wire + row.direction.lost_into_cut, bad: (row) => row.direction.lost_on_wire + row.direction.lost_into_cut > 0 },
-    ]);
+    ], "The fabric has no links.");
     const flows = live_table("Flows: totals since the start", [
         { head: "Flow", get: (row) => row.flow.name },
         { head: "Throughput", number: true, get: (row) => row.flow.throughput_bps, show: formats.bps },
@@ -48,7 +48,7 @@ function fabric_view(link_to, after) {
         { head: "Sent again", number: true, get: (row) => row.flow.retransmitted_packets },
         { head: "CNPs", number: true, get: (row) => row.flow.cnp_received_packets },
         { head: "Paused", number: true, get: (row) => row.flow.paused_ns, show: formats.ns },
-    ]);
+    ], "The fabric has no flows.");
     const events = events_table();
 
     function take(fabric) {

@@ -40,6 +40,7 @@
     function show() {
         if (!view().has_data()) return;
         view().show();
+        draw_all();
         document.documentElement.dataset.ready = "true";
     }
     function take(told) {

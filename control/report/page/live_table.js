@@ -1,8 +1,9 @@
 // A table whose cells change in place, so that what has the focus keeps it; and what stands in its cells.
 "use strict";
 
-// columns: {head, get(row), show?(value), number?, bad?(row)}; `get` may give a Node. Rows have a `key`, one of each. A heading sorts.
-function live_table(caption, columns) {
+// columns: {head, get(row), show?(value), number?, bad?(row)}; `get` may give a Node. Rows have a `key`, one of each. A heading sorts. `empty`:
+// what stands there instead while there are no rows.
+function live_table(caption, columns, empty) {
     let sorted_by = null;
     let down = true;
     const heads = columns.map((column, n) => element("th", { scope: "col", class: column.number ? "number" : null },
@@ -14,7 +15,7 @@ function live_table(caption, columns) {
         } }, column.head)));
     const body = element("tbody");
     const title = element("caption", {}, caption);
-    const none = element("p", { class: "note" }, "none");
+    const none = element("p", { class: "note" }, empty);
     const lines = new Map();  // key -> {row, cells}
     let rows_now = [];
     function update(rows) {
@@ -41,9 +42,11 @@ function live_table(caption, columns) {
             if (body.children[place] !== line.row) body.insertBefore(line.row, body.children[place] ?? null);
         });
         none.hidden = wanted.length > 0;
+        scroll.hidden = wanted.length === 0;
     }
-    return { update, title, nodes: [element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-        element("table", {}, title, element("thead", {}, element("tr", {}, heads)), body)), none] };
+    const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        element("table", {}, title, element("thead", {}, element("tr", {}, heads)), body));
+    return { update, title, nodes: [scroll, none] };
 }
 
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
@@ -81,7 +84,7 @@ function events_table() {
         { head: "At", number: true, get: (row) => row.event.at_ns, show: (at) => formats.ns(at, 6) },
         { head: "Kind", get: (row) => row.event.kind },
         { head: "What", get: (row) => row.event.text },
-    ]);
+    ], "Nothing has happened to it.");
 }
 // The last `most`, the latest first.
 const event_rows = (events, most) => events.slice(-most).reverse().map((event, n) => ({ key: `${event.at_ns} ${event.kind} ${event.text} ${n}`, event }));

@@ -109,7 +109,7 @@ function switch_view(ask) {
         { head: "We pause it", number: true, get: (row) => paused_share(row.name, "tx_paused_ns"), show: percent },
         { head: "It pauses us", number: true, get: (row) => paused_share(row.name, "rx_paused_ns"), show: percent, bad: (row) => paused_share(row.name, "rx_paused_ns") > 0.1 },
         { head: "Flaps", number: true, get: (row) => row.port.flaps },
-    ]);
+    ], "The switch has no ports.");
     const queues = live_table("Queues that were used, the deepest first: totals since the start", [
         { head: "Queue", get: (row) => row.key },
         { head: "Now", number: true, get: (row) => row.queue.occupancy_bytes, show: formats.bytes },
@@ -120,7 +120,7 @@ function switch_view(ask) {
         { head: "Wait, median", number: true, get: (row) => row.queue.latency_ns.p50, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
         { head: "99 %", number: true, get: (row) => row.queue.latency_ns.p99, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
         { head: "longest", number: true, get: (row) => row.queue.latency_ns.max, show: formats.ns },
-    ]);
+    ], "No queue has held a packet.");
     const pauses = live_table("Pauses by port and priority since the start", [
         { head: "Port", get: (row) => row.key },
         { head: "We paused it", number: true, get: (row) => row.pfc.tx_paused_ns[row.n], show: formats.ns },
@@ -129,7 +129,7 @@ function switch_view(ask) {
         { head: "It paused us", number: true, get: (row) => row.pfc.rx_paused_ns[row.n], show: formats.ns },
         { head: "of the time", number: true, get: (row) => row.pfc.rx_paused_ns[row.n] / Math.max(row.end_ns, 1), show: percent },
         { head: "XOFF in", number: true, get: (row) => row.pfc.rx_xoff[row.n] },
-    ]);
+    ], "Nobody was paused.");
     const pools = live_table("Buffer: what pools share, and headroom", [
         { head: "Pool", get: (row) => row.name },
         { head: "In use", number: true, get: (row) => row.pool.used_bytes, show: formats.bytes },
@@ -138,7 +138,7 @@ function switch_view(ask) {
         { head: "Highest", number: true, get: (row) => row.pool.watermark_bytes, show: formats.bytes },
         { head: "Headroom in use", number: true, get: (row) => row.pool.headroom_used_bytes, show: formats.bytes },
         { head: "of", number: true, get: (row) => row.pool.headroom_size_bytes, show: formats.bytes },
-    ]);
+    ], "The switch has no pools.");
     const groups = live_table("Lossless priority groups", [
         { head: "Group", get: (row) => row.key },
         { head: "Paused now", get: (row) => (row.group.xoff ? "yes" : "no"), bad: (row) => row.group.xoff },
@@ -149,7 +149,7 @@ function switch_view(ask) {
         { head: "at most", number: true, get: (row) => row.group.headroom_watermark_bytes, show: formats.bytes },
         { head: "of", number: true, get: (row) => row.group.headroom_size_bytes, show: formats.bytes },
         { head: "Overruns", number: true, get: (row) => row.group.headroom_overruns, bad: (row) => row.group.headroom_overruns > 0 },
-    ]);
+    ], "No class is lossless.");
     const watchdog = live_table("PFC watchdog", [
         { head: "Queue", get: (row) => row.key },
         { head: "State", get: (row) => row.queue.state, bad: (row) => row.queue.detected > row.queue.restored },
@@ -158,13 +158,13 @@ function switch_view(ask) {
         { head: "Restored", number: true, get: (row) => row.queue.restored },
         { head: "Dropped", number: true, get: (row) => row.queue.total_dropped },
         { head: "Passed", number: true, get: (row) => row.queue.total_passed },
-    ]);
+    ], "The PFC watchdog watches no queue.");
     const ecmp = live_table("ECMP: what took which member since the start", [
         { head: "Group", get: (row) => row.group },
         { head: "Member", get: (row) => row.member },
         { head: "Packets", number: true, get: (row) => row.packets },
         { head: "Share", number: true, get: (row) => row.share, show: percent },
-    ]);
+    ], "No route has several next hops.");
     const events = events_table();
 
     // --- why ---
@@ -222,7 +222,6 @@ function switch_view(ask) {
         if (after) answer_with(report.decisions.why?.map((each) => each.sentence) ?? []);
         else offer_ports(Object.keys(report.ports));
         if (after) for (const note of notes) note.hidden = !note.holds(report);
-        draw_all();
     }
 
     function take({ report, thresholds }) {
