@@ -6,6 +6,7 @@ and without it. With --long, where Chromium is installed, what a browser makes o
 import json
 import os
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -85,7 +86,7 @@ class Served(Page):
     def test_each_switch_tells_what_its_socket_says(self):
         self.interactive()
         self.run_clock("3ms")
-        self.assertEqual(json.loads(self.ask("/switches")[2]), {"title": "a slow <host>", "switches": NAMES})
+        self.assertEqual(json.loads(self.ask("/switches")[2]), {"title": "a slow <host>", "file": str(self.folder / "fabric.toml"), "host": socket.gethostname(), "switches": NAMES})
         for name in NAMES:
             told = self.next_of(self.listen(f"/live?switch={name}"))
             report = self.call(name, "stats.show")

@@ -7,6 +7,7 @@ import http.server
 import json
 import re
 import signal
+import socket
 import threading
 import unittest
 
@@ -74,9 +75,9 @@ class Served(Page):
         for target, method, status in (("/nothing", "GET", 404), ("/live?switch=h1", "GET", 404), ("/why?switch=h1", "GET", 404), ("/live", "POST", 405), ("/why?" + "a" * 600, "GET", 414)):
             self.assertEqual(self.ask(target, method=method)[0], status)
 
-    def test_there_is_one_switch_without_a_name(self):
-        self.page()
-        self.assertEqual(json.loads(self.ask("/switches")[2]), {"title": "Sluice", "switches": []})
+    def test_there_is_one_switch_with_its_file_and_machine(self):
+        running = self.page()
+        self.assertEqual(json.loads(self.ask("/switches")[2]), {"title": running.config.stem, "file": str(running.config), "host": socket.gethostname(), "switches": []})
 
     def test_a_run_tells_its_last_figures_and_that_it_ends(self):
         """At its own pace: no client moves this clock."""
@@ -118,7 +119,9 @@ class Served(Page):
         self.assertEqual(self.ask("/", host="switch.example")[0], 200)
         for query in ("", "?token=", "?token=" + "0" * 32, f"?token={token}0", f"?token={token[:-1]}"):
             for path in ("/live", "/why", "/switches"):
-                self.assertEqual(self.ask(path + query)[0], 403, query)
+                status, _, said = self.ask(path + query)
+                self.assertEqual(status, 403, query)
+                self.assertIn(b"the token is wrong" if len(query) > 7 else b"the address has no token", said)
         self.assertEqual(self.ask(f"/why?token={token}", host="switch.example")[0], 200)
         self.assertIn("report", self.next_of(self.listen(f"/live?token={token}")))
         self.assertEqual(self.page().said().count("token"), 0)
@@ -145,6 +148,25 @@ class Served(Page):
             done = loopback.run([control.Programs.sluiced, "--config", loopback.ROOT / "conf" / "incast.toml", "--page", where])
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("--page ", done.stderr)
+
+
+@unittest.skipUnless(browser.CHROMIUM, "Chromium is not installed")
+class Head(Page):
+    def test_the_title_and_the_head_name_the_switch(self):
+        running = self.page()
+        with browser.Browser() as tab:
+            tab.open(self.url)
+            host = socket.gethostname()
+            wait_for(lambda: tab.evaluate("document.title"), lambda title: title.endswith(f"{running.config.stem} on {host} \u2013 Sluice"))
+            self.assertTrue(tab.evaluate("document.getElementById('page').innerText").startswith(f"{running.config.stem}\n\n{running.config} on {host}\n"))
+
+    def test_a_wrong_token_says_so(self):
+        self.page(address="0.0.0.0")
+        with browser.Browser() as tab:
+            for query, said in (("", "the address has no token"), ("?token=0", "the token is wrong")):
+                tab.open(f"http://127.0.0.1:{self.port}/{query}")
+                wait_for(lambda: self.verdict(tab), lambda text, said=said: said in text)
+                self.assertNotIn("does not answer", tab.evaluate("document.body.innerText"))
 
 
 @unittest.skipUnless(loopback.LONG and browser.CHROMIUM, "with --long, and where Chromium is installed")

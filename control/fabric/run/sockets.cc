@@ -22,7 +22,7 @@ tl::expected<std::unique_ptr<FabricSockets>, std::string> FabricSockets::open(Fa
 // Error texts, or empty.
 std::string FabricSockets::open_page(const Places& places) {
     if (places.page.empty()) return {};
-    PageSource source{{}, places.title, places.overview};
+    PageSource source{{}, places.title, fabric_.plan().file.file, places.overview};
     for (FabricSwitch& each : fabric_.switches())
         source.switches.push_back({each.plan->name, each.api.get()});
     auto page = LivePage::open(io_, places.page, std::move(source));

@@ -14,14 +14,16 @@
     const of_switch = (name, words = {}) => (name ? { ...words, switch: name } : words);
     // An answer that is no error, else its sentence.
     const got = async (path, words) => {
-        const answer = await fetch(address(path, words));
+        const answer = await fetch(address(path, words)).catch(() => { throw new Error("The switch does not answer; what is here is the last that it said."); });
         if (!answer.ok) throw new Error((await answer.text()).trim());
         return answer.json();
     };
 
     const link = element("p", { class: "note", role: "status" }, "");    // of the server
     const place = element("p", { class: "note", role: "status" }, "");   // of the address
+    const origin = element("p", { class: "note", hidden: true }, "");
     const fragment = (name, section) => `#${new URLSearchParams({ ...(name ? { switch: name } : {}), ...(section ? { section } : {}) })}`;
+    let title = "";
     let names = [];     // of a fabric's switches; empty: there is one switch
     let chosen = null;  // a name; "": the fabric, or the one switch
     let source = null;
@@ -56,10 +58,15 @@
         source = new EventSource(address("live", of_switch(chosen)));
         source.onmessage = (message) => take(JSON.parse(message.data));
         source.onopen = () => { link.textContent = ""; };
-        source.onerror = () => { link.textContent = "The switch does not answer; what is here is the last that it said."; };
+        source.onerror = () => { got("switches", {}).catch(refused); };
+    }
+    function refused(error) {
+        link.textContent = error.message;
+        if (!view().has_data()) view().wait(error.message);
     }
     function choose(name) {
         chosen = name;
+        shown_name = name ? `${name} of ${title}` : title;
         for (const each of [a_switch, fabric]) each.root.hidden = each !== view();
         pick.selectedIndex = names.indexOf(name) + 1;
         view().wait(names.length > 0 ? `waiting for ${name || "the fabric"}` : "waiting for the switch");
@@ -81,9 +88,13 @@
         title.tabIndex = -1;
         title.focus();
     }
-    function begin(switches, title) {
+    // `from`: the file and the machine.
+    function begin(switches, named, from) {
         names = switches;
-        document.querySelector("h1").textContent = title;
+        title = from ? `${named} on ${from.host}` : named;
+        document.querySelector("h1").textContent = named;
+        origin.hidden = from === undefined;
+        origin.textContent = from ? `${from.file} on ${from.host}` : "";
         pick.replaceChildren(element("option", {}, "the fabric"), ...names.map((name) => element("option", {}, name)));
         chooser.hidden = names.length === 0;
         if (names.length === 0) choose("");
@@ -96,10 +107,10 @@
         pause.textContent = held ? "Go on" : "Hold";
         if (!held) show();
     } }, "Hold");
-    document.getElementById("page").replaceChildren(element("h1", {}, "Sluice"),
+    document.getElementById("page").replaceChildren(element("h1", {}, "Sluice"), origin,
         element("div", { class: "controls" }, chooser, after ? null : pause, link, place), a_switch.root, fabric.root);
     fabric.root.hidden = true;
     addEventListener("hashchange", follow_fragment);
     if (after) begin(data.fabric ? Object.keys(data.switches) : [], data.name);
-    else got("switches", {}).then(({ switches, title }) => begin(switches, title), (error) => { link.textContent = `The switch does not answer: ${error.message}`; });
+    else got("switches", {}).then(({ switches, title: named, ...from }) => begin(switches, named, from), (error) => { chosen = ""; refused(error); });
 }

@@ -58,6 +58,9 @@ const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined)
 const bar = (used, limit, bad) => element("span", { class: "bar", role: "img", "aria-label": percent(limit > 0 ? used / limit : 0) },
     element("span", { class: bad ? "bad" : null, style: `width:${limit > 0 ? Math.min(100, (100 * used) / limit) : 0}%` }));
 
+// In the title of the tab: of which switch or fabric the figures are.
+let shown_name = "";
+
 // The verdict, its reasons, and figures that stand beside it.
 function head_of_view() {
     const verdict = element("p", { class: "verdict", role: "status" }, "waiting for the switch");
@@ -68,7 +71,7 @@ function head_of_view() {
         verdict.textContent = interrupted ? `${headline}; interrupted` : headline;
         reasons.replaceChildren(...why.map((reason) => element("li", { class: "false" }, typeof reason === "string" ? reason : JSON.stringify(reason))));
         facts.replaceChildren(...pairs.map(([name, value]) => element("li", {}, element("b", {}, name), value)));
-        document.title = `${lossless === false ? "NOT lossless" : lossless ? "lossless" : "Sluice"} \u2013 Sluice`;
+        document.title = [...(lossless === null ? [] : [lossless ? "lossless" : "NOT lossless"]), shown_name, "Sluice"].join(" \u2013 ");
     };
     const wait = (text) => {
         verdict.className = "verdict";

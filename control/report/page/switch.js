@@ -181,7 +181,7 @@ function switch_view(ask) {
             const answers = await ask(which.value);
             answer_with(answers.length > 0 ? answers : ["nothing was paused, dropped or held there"]);
         } catch (error) {
-            answer.replaceChildren(element("li", { class: "false" }, `the switch does not answer: ${error.message}`));
+            answer.replaceChildren(element("li", { class: "false" }, error.message));
         }
     };
     const offer_ports = (names) => {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "control/config/lint/memory.hh"
@@ -130,7 +131,11 @@ class Outside {
             metrics_ = std::move(*metrics);
         }
         if (!options.page.empty()) {
-            auto page = LivePage::open(io_, options.page, {.switches = {{"", &api_}}});
+            const std::string file = api_.file().path;
+            auto page = LivePage::open(io_, options.page,
+                                       {.switches = {{"", &api_}},
+                                        .title = std::filesystem::path(file).stem().string(),
+                                        .file = file});
             if (!page) return page.error();
             page_ = std::move(*page);
             complain_as(Priority::info, "page: {}\n", page_->address());

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/host_name.hpp>
 #include <string_view>
 
 #include "control/config/compile/qos.hh"
@@ -171,10 +172,14 @@ HttpServer::Text LivePage::news(const std::string& name) {
 }
 
 std::string LivePage::switches() const {
+    boost::system::error_code error;  // a machine without a name has the empty one
     Json names = Json::array();
     for (const PageSource::Named& each : source_.switches)
         if (!each.name.empty()) names.push_back(each.name);
-    return json_text(Json{{"title", source_.title.empty() ? "Sluice" : source_.title}, {"switches", names}}) +
+    return json_text(Json{{"title", source_.title},
+                          {"file", source_.file},
+                          {"host", boost::asio::ip::host_name(error)},
+                          {"switches", names}}) +
            "\n";
 }
 
@@ -198,8 +203,11 @@ HttpReply LivePage::answer(const HttpRequest& request) {
     if (path == "/page.js") return {200, "text/javascript; charset=utf-8", script(), false};
     if (path != "/live" && path != "/why" && path != "/switches")
         return http_refusal(404, "there are /, /switches, /live and /why");
-    if (!token_.empty() && !is_equal(parameter(query, "token"), token_))
-        return http_refusal(403, "the token is missing or wrong; the address with it was said at the start");
+    if (const std::string token = token_.empty() ? "" : parameter(query, "token"); !is_equal(token, token_))
+        return http_refusal(403,
+                            fmt::format("{}; do: open the address that was said at the start of this run",
+                                        token.empty() ? "the address has no token"
+                                                      : "the token is wrong, it is new with each start"));
     if (path == "/switches") return {200, "application/json", shared_text(switches()), false};
     const std::string name = parameter(query, "switch");
     Api* api = find(name);

@@ -25,7 +25,8 @@ struct PageSource {
         Api* api;
     };
     std::vector<Named> switches;       // at least one; they outlive the page
-    std::string title{};               // of a fabric
+    std::string title{};               // the name of the switch or the fabric
+    std::string file{};                // its configuration
     std::function<Json()> overview{};  // of a fabric: its report, with the verdicts of its switches alone
 };
 
