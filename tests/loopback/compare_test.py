@@ -37,6 +37,7 @@ class Compare(Scenarios):
         for figure in ("messages", "throughput_bps"):
             self.assertEqual(flows[f"flows.in cast.{figure}"], tuple(report["flows"][0][figure] for report in reports))
         self.assertEqual(flows["flows.in cast.completion_ns.p99"], tuple(report["flows"][0]["completion_ns"]["p99"] for report in reports))
+        self.assertEqual(found["configuration"], [{"figure": "flow.0.message", "before": '"20KB"', "after": '"200KB"'}])
         self.assertEqual(found["assertions"], [{"figure": "flows.*.completion_ns.max lt 20us", "before": "holds", "after": "FALSE"}])
         deepest = [max(queue["deepest_bytes"] for port in report["switches"]["sw1"]["ports"].values() for queue in port["queues"]) for report in reports]
         self.assertIn({"figure": "deepest_queue_bytes", "before": deepest[0], "after": deepest[1]}, found["totals"])
@@ -51,12 +52,37 @@ class Compare(Scenarios):
         self.assertNotIn("more; do:", whole)
         self.assertEqual(len([line for line in whole.splitlines()[2:] if line]), sum(len(found[name]) + 1 for name in found if found[name] not in (True, [])))
 
+    def test_a_report_says_what_its_file_does(self):
+        text = SMALL.replace('["h1", "h2"]', '"h1..h2"').replace('to = "h3"', 'to = "h3"\nqps = 2') + '[switch.sw1]\nhash_seed = 7\n[switch.sw1.port.h1.queue.3]\nwred = "none"\n'
+        asked = json.loads((self.made("a", text) / "report.json").read_text())["configuration"]
+        self.assertEqual(asked, {"flow.0.from": '"h1..h2"', "flow.0.message": '"20KB"', "flow.0.name": '"in cast"', "flow.0.qps": "2", "flow.0.stop": '"100us"',
+                                 "flow.0.to": '"h3"', "host.default.cc": '"none"', "switch.default.buffer.size": '"2MB"', "switch.sw1.hash_seed": "7",
+                                 "switch.sw1.port.h1": "a port", "switch.sw1.port.h1.queue.3.wred": '"none"', "topology": "a topology", "topology.hosts": "3",
+                                 "topology.kind": '"star"'})
+
     def test_the_largest_difference_comes_first(self):
         figures = self.differences(self.made("a", SMALL), self.made("b", SMALL.replace("20KB", "200KB")))["figures"]
         numbers = [(each["before"] or 0, each["after"] or 0) for each in figures if isinstance(each["before"] or each["after"], int)]
         sizes = [abs(a - b) / (max(a, b) + 10) for a, b in numbers if not isinstance(a, bool)]
         self.assertGreater(len(sizes), 20)
         self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_long_files_and_pipes(self):
+        """Beyond the 64 MiB that a configuration may have."""
+        long = ["x" * 1_000_000] * 70
+        self.sweep("sweep", text=SMALL + VARY)
+        rows = self.folder / "sweep" / "sweep.jsonl"
+        first, *rest = rows.read_text().splitlines()
+        rows.write_text("\n".join([json.dumps({**json.loads(first), "more": long}), *rest]) + "\n")
+        shutil.copytree(self.folder / "sweep", self.folder / "rows")
+        shutil.rmtree(self.folder / "rows" / "runs")
+        self.assertFalse(self.differences(self.folder / "sweep", self.folder / "rows")["differ"])
+        good = self.made("a", SMALL) / "report.json"
+        padded = self.folder / "padded.json"
+        padded.write_text(json.dumps({**json.loads(good.read_text()), "more": long}))
+        done = run(["bash", "-c", '"$0" compare "$1" <(cat "$2") --json', self.program, good, padded])
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertEqual({each["figure"].partition(".")[0] for each in json.loads(done.stdout)["figures"]}, {"more"})
 
     def test_exit_status(self):
         a, b = self.made("a", SMALL), self.made("b", SMALL.replace("20KB", "40KB"))
@@ -79,15 +105,16 @@ class Compare(Scenarios):
     def test_two_runs_of_a_switch(self):
         switch = loopback.Switch(self, hosts=0)
         text = (loopback.ROOT / "conf" / "incast.toml").read_text()
-        for name in ("dcqcn", "none"):
+        for name, status in (("dcqcn", 0), ("none", 4)):
             (self.folder / f"{name}.json").write_text(
-                json.dumps(switch.run(config=text.replace('\ncc = "dcqcn"', f'\ncc = "{name}"'), balanced=False).report))
+                json.dumps(switch.run("--assert", "hosts.h1.cc eq dcqcn", config=text.replace('\ncc = "dcqcn"', f'\ncc = "{name}"'), balanced=False, status=status).report))
         a, b = self.folder / "dcqcn.json", self.folder / "none.json"
         found = self.differences(a, b)
-        self.assertIn({"figure": "hosts.h1.cc", "before": "dcqcn", "after": "none"}, found["configuration"])
+        self.assertEqual(found["configuration"], [{"figure": "host.default.cc", "before": None, "after": '"none"'}])
+        self.assertEqual(found["assertions"], [{"figure": "hosts.h1.cc eq dcqcn", "before": "holds", "after": "FALSE"}])
         self.assertIn("flows.beside.throughput_bps", [each["figure"] for each in found["flows"]])
         shown = self.compare(a, b).stdout
-        for words in (r"xoff_sent +\d+ +[\d ]+ \+", r"flows\.beside\.throughput_bps +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %", r"cnp_packets +\d+ "):
+        for words in (r'host\.default\.cc +default +"none"$', r"hosts\.h1\.cc eq dcqcn +holds +FALSE$", r"xoff_sent +\d+ +[\d ]+ \+", r"flows\.beside\.throughput_bps +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %", r"cnp_packets +\d+ "):
             self.assertRegex(shown, rf"(?m)^{words}")
 
     def test_what_cannot_be_compared(self):

@@ -113,6 +113,19 @@ class Seed(Comparing):
         self.assertEqual(switch.run(seed=5).report["seed"], 5)
         self.assertEqual(switch.run("--seed", "7", seed=5).report["seed"], 7)
 
+    def test_the_report_says_what_was_asked(self):
+        """Not where files are, nor who does what."""
+        switch = busy(self, "500ns", workers=3)
+        switch.port("h6", worker=1)
+        report = switch.run("--assert", "ledger.balanced", "--assert", "ports.h0.tx.packets eq 0", status=4).report
+        asked = report["configuration"]
+        self.assertEqual({key: asked.get(key) for key in ("virtual.turn", "wred.low.green_min", "port.h6.small_xoff", "event.0", "port.h0", "seed", "workers")},
+                         {"virtual.turn": '"500ns"', "wred.low.green_min": '"5KB"', "port.h6.small_xoff": "true", "event.0": "20us port h3 down", "port.h0": "a port",
+                          "seed": None, "workers": None})
+        self.assertFalse([key for key in asked if key.endswith((".device", ".worker"))])
+        self.assertNotIn(str(switch.folder), json.dumps(asked))
+        self.assertEqual([(each["that"], each["met"]) for each in report["asserts"]], [("ledger.balanced", True), ("ports.h0.tx.packets eq 0", False)])
+
     def test_the_order_of_sections_does_not_matter(self):
         """Ports in natural order, neighbors and routes by address: a file may list them as it likes."""
         switch = busy(self, "0ns")

@@ -180,7 +180,7 @@ class Reports(loopback.Case):
     def a_long_gap(self):
         switch = Switch(self, hosts=2)
         switch.give("h0", [(0, plain(dscp=26)), (2 * HOUR_NS, plain(dscp=26, to="192.0.2.1"))])
-        self.check(switch.run().report)
+        self.check(switch.run("--assert", "ledger.balanced").report)
 
     def a_class_that_waits(self):
         """To be lossless: a queue is held, so the cells of the lossy class do not leave."""

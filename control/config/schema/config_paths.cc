@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -171,6 +172,19 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     std::sort(changes.begin(), changes.end(),
               [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
     return changes;
+}
+
+std::vector<ConfigChange> keys_asked(const Config& from, const Config& to) {
+    static constexpr std::array<std::string_view, 8> without_effect{
+        "device", "file", "fifo", "workers", "worker", "rx_workers", "cores", "eal"};
+    auto keys = config_changes(from, to);
+    std::erase_if(keys, [](const ConfigChange& each) {
+        const std::string_view path = each.path;
+        const std::string_view key = path.substr(path.rfind('.') + 1);
+        return key_at(path) != nullptr &&
+               std::find(without_effect.begin(), without_effect.end(), key) != without_effect.end();
+    });
+    return keys;
 }
 
 tl::expected<std::string, ConfigError> value_at(const Config& config, std::string_view asked) {

@@ -43,6 +43,10 @@ tl::expected<Config, ConfigError> with_values(const Config& config, std::span<co
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
                                              std::string_view value);
 
+// The same, but for the keys that change no result, which say where files are and what threads there are:
+// from a fresh configuration they are what `to` asks for.
+std::vector<ConfigChange> keys_asked(const Config& from, const Config& to);
+
 // The value in force at a path, as TOML: the value of a key or of an entry of a table
 // (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbor or timed event the
 // words that ConfigChange has of it. An error when there is no such key, or when the configuration has no

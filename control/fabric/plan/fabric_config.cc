@@ -37,6 +37,12 @@ Rows<Top> top_rows() {
     return rows;
 }
 
+HostConfig unsaid_host() {
+    HostConfig host;
+    host.describes_payload = true;
+    return host;
+}
+
 Rows<TopologySettings> topology_rows() {
     using T = TopologySettings;
     using schema::integer;
@@ -340,7 +346,7 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
     FabricConfig fabric;
     fabric.file = file;
     fabric.switch_default = Config{};
-    fabric.host_default.describes_payload = true;
+    fabric.host_default = unsaid_host();
     std::vector<ConfigError> errors;
     Reader(*document, fabric, errors).read();
     if (!errors.empty()) return refused(std::move(errors));
@@ -353,6 +359,48 @@ FabricResult load_fabric(const std::string& file, const std::vector<std::string>
     const auto text = read_config_file(file);
     if (!text) return refused({text.error()});
     return parse_fabric(*text, file, sets);
+}
+
+std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
+    std::vector<ConfigChange> keys;
+    const auto add = [&](const AnyRows& rows, const void* object, const void* base, const std::string& path) {
+        schema::Listing listing{{}, {}};
+        rows.list_values(object, base, {path, path}, listing);
+        for (ConfigValue& each : listing.values)
+            keys.push_back({std::move(each.path), {}, std::move(each.value), true});
+    };
+    const auto add_list = [&]<class Child>(const Rows<Child>& rows, const std::vector<Child>& list,
+                                           const std::string& kind) {
+        for (std::size_t n = 0; n < list.size(); ++n)
+            add(rows, &list[n], &schema::fresh<Child>(), fmt::format("{}.{}", kind, n));
+    };
+    const auto add_switch = [&](const std::string& name, const Config& from, const Config& to) {
+        for (ConfigChange& each : keys_asked(from, to)) {
+            each.path = fmt::format("switch.{}.{}", name, each.path);
+            keys.push_back(std::move(each));
+        }
+    };
+    if (fabric.seed != Top{}.seed) keys.push_back({"seed", {}, std::to_string(fabric.seed), true});
+    if (fabric.topology) {
+        keys.push_back({"topology", {}, "a topology", true});
+        add(topology_rows(), &*fabric.topology, &schema::fresh<TopologySettings>(), "topology");
+    }
+    add(routing_rows(), &fabric.routing, &schema::fresh<RoutingConfig>(), "routing");
+    add_list(node_rows(), fabric.nodes, "node");
+    add_list(link_rows(), fabric.links, "link");
+    add_switch(std::string(defaults_name), Config{}, fabric.switch_default);
+    for (const auto& [name, config] : fabric.switches) add_switch(name, fabric.switch_default, config);
+    const auto host_rows = schema::common_host_rows();
+    const HostConfig no_host = unsaid_host();
+    add(host_rows, &fabric.host_default, &no_host, "host.default");
+    for (const auto& [name, host] : fabric.hosts) add(host_rows, &host, &fabric.host_default, "host." + name);
+    add_list(schema::flow_rows(), fabric.flows, "flow");
+    add_list(collective_rows(), fabric.collectives, "collective");
+    add_list(schema::event_rows(), fabric.events, "event");
+    add_list(phase_rows(), fabric.scenario.phases, "phase");
+    std::sort(keys.begin(), keys.end(),
+              [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
+    return keys;
 }
 
 std::vector<SchemaSection> fabric_sections() {

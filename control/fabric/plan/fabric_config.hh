@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
+#include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
 #include "control/fabric/plan/collective_config.hh"
 #include "control/fabric/plan/routing.hh"
@@ -72,6 +73,10 @@ using FabricResult = tl::expected<FabricConfig, std::vector<ConfigError>>;
 FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
+
+// What the file asks for, as sluiced's keys_asked, but for [vary] and [find], which are of many runs, and
+// [[assert]].
+std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 
 // The keys that sluiced's file has not; what [vary] takes; and both as Markdown.
 std::vector<SchemaSection> fabric_sections();

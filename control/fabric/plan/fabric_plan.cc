@@ -308,6 +308,7 @@ RoutingSettings settings_of(const FabricPlan& plan) {
 
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file) {
     FabricPlan plan;
+    plan.asked = keys_asked(file);
     plan.file = std::move(file);
     auto errors = Planner(plan).plan();
     if (!errors.empty()) return tl::unexpected<std::vector<ConfigError>>(std::move(errors));

@@ -31,6 +31,7 @@ struct FabricPlan {
     std::vector<std::size_t> switch_of;  // index into `switches` by node; of a host: its leaf's
     std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
     std::vector<CollectivePlan> collectives;            // of the file's
+    std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
     // Index of a switch's port.
     PortId port_id(const LinkEnd& end) const;

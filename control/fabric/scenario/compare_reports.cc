@@ -27,12 +27,9 @@ constexpr std::array identities{"name", "that", "phase", "switch", "port", "queu
 constexpr std::array lists_that_grow{"pauses", "pause_trees", "pause_cycles", "chains"};
 // Drawings of the same, and what says nothing that other members do not.
 constexpr std::array left_out{"pause_timeline", "verdict.headline"};
-// What a report has of the configuration that it is of.
-constexpr std::array configured{"fabric",       "name",         "clock",   "seed",
-                                "cc",           "address",      "mac",     "queue_pairs",
-                                "timeout_ns",   "speed_bps",    "cable_m", "headroom_size_bytes",
-                                "size_bytes",   "detection_ns", "action",  "restoration_ns",
-                                "balance.mode", "weight",       "pfc_tx"};
+// Of the whole report: how it is called, and what its configuration says, too.
+constexpr std::array not_compared{"fabric", "name", "question", "clock", "seed"};
+constexpr std::string_view configured = "configuration.";
 // Of a flow, for people; its other figures are among the figures.
 constexpr std::array flow_figures{"throughput_bps",        "messages",         "failed_messages",
                                   "retransmitted_packets", "paused_ns",        "completion_ns.p50",
@@ -169,7 +166,7 @@ class Comparison {
     void compare_pairs(const std::string& path, const std::vector<Pair>& pairs) {
         const bool is_switch = path.starts_with("switches.") && path.find('.', 9) == path.npos;
         for (const auto& [key, before, after] : pairs) {
-            if (path.empty() && key == "asserts") continue;
+            if (path.empty() && (key == "asserts" || is_among(not_compared, key))) continue;
             if (is_switch && (key == "hosts" || key == "flows")) continue;  // once, of the whole fabric
             compare(path.empty() ? key : path + "." + key, before, after);
         }
@@ -177,9 +174,9 @@ class Comparison {
 
     void add(const std::string& path, const Json* before, const Json* after) {
         const bool of_flow = path.starts_with("flows.") && is_among(flow_figures, path);
-        auto& list = is_among(configured, path)                    ? configuration
-                     : of_flow || path.starts_with("collectives.") ? flows
-                                                                   : figures;
+        if (path.starts_with(configured))
+            return configuration.push_back({path.substr(configured.size()), *before, *after, 0});
+        auto& list = of_flow || path.starts_with("collectives.") ? flows : figures;
         list.push_back({path, *before, *after, size_of(*before, *after)});
     }
 };
@@ -357,7 +354,10 @@ std::string differences_text(const Json& differences, std::size_t rows_shown) {
         for (std::size_t n = 0; n < shown; ++n) {
             const auto& path = list[n]["figure"].get_ref<const std::string&>();
             const Json &before = list[n]["before"], &after = list[n]["after"];
-            std::string one = value_words(path, before), other = value_words(path, after);
+            const auto words = [&, is_key = name == "configuration"](const Json& value) {
+                return is_key && value.is_null() ? "default" : value_words(path, value);
+            };
+            std::string one = words(before), other = words(after);
             if (one == other)
                 one = cut_text(json_text(before), longest_words),
                 other = cut_text(json_text(after), longest_words);

@@ -1,6 +1,7 @@
 // What differs between the reports of two runs, of sluiced or of sluice-fabric: {differ, totals,
 // configuration, assertions, flows, figures}, the lists with {figure, before, after}, the largest difference
-// first. Null: it is not there. Reports may lack members, or have them of any kind.
+// first. Null: it is not there; of a key of the configuration: its default. Reports may lack members, or have
+// them of any kind.
 //
 // Entries of a list are the same ones where they have the same name, port, queue and the like, else by place.
 // Lists that grow (events, pauses) differ by their lengths.

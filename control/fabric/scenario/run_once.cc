@@ -9,6 +9,7 @@
 #include "control/fabric/run/commands.hh"
 #include "control/fabric/run/sockets.hh"
 #include "control/fabric/scenario/phases.hh"
+#include "control/report/figures/report.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -106,6 +107,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
     if (series) outcome.series = series->json();
+    outcome.report["configuration"] = configuration_json(plan.asked);
     outcome.report["phases"] = phases.reports();
     outcome.report["asserts"] =
         judges ? options.asserts->judge(outcome.report) : nlohmann::ordered_json::array();

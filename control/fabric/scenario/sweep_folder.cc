@@ -211,21 +211,19 @@ tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
         read.rows.push_back(std::move(*row));
     }
     if (!read.rows.empty()) return read;
-    const auto lines = read_config_file(path + "/" + lines_name);
-    if (!lines) return tl::unexpected(path + " has neither runs nor sweep.jsonl");
-    for (std::size_t at = 0; at < lines->size();) {
-        const std::size_t end = std::min(lines->find('\n', at), lines->size());
-        RowRead row = that_counts(read_shaped(std::string_view(*lines).substr(at, end - at), shape_of_row()),
-                                  read.manifest);
-        if (row && !read.rows.empty() && (*row)["run"] <= read.rows.back()["run"])
-            row = no_row("it is out of order");
-        if (!row)
-            return refuse(lines_name,
-                          fmt::format("has a line that is no row of the sweep that sweep.json names: {}: {}",
-                                      read.rows.size() + 1, row.error()));
-        read.rows.push_back(std::move(*row));
-        at = end + 1;
-    }
+    std::error_code none;
+    if (!fs::exists(path + "/" + lines_name, none))
+        return tl::unexpected(path + " has neither runs nor sweep.jsonl");
+    const std::string wrong =
+        read_shaped_lines(path + "/" + lines_name, shape_of_row(), [&](Json value) -> std::string {
+            RowRead row = that_counts(std::move(value), read.manifest);
+            if (!row) return row.error();
+            if (!read.rows.empty() && (*row)["run"] <= read.rows.back()["run"]) return "it is out of order";
+            read.rows.push_back(std::move(*row));
+            return {};
+        });
+    if (!wrong.empty())
+        return refuse(lines_name, "has what is no row of the sweep that sweep.json names: " + wrong);
     return read;
 }
 

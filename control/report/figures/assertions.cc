@@ -79,6 +79,16 @@ std::vector<Assertions::Judged> Assertions::judge(const Json& report) const {
     return all;
 }
 
+Json assertions_json(const std::vector<Assertions::Judged>& judged, bool interrupted) {
+    Json list = Json::array();
+    for (const auto& [assertion, figure, wrong] : judged) {
+        list.push_back({{"that", assertion}, {"value", figure}, {"met", wrong.empty()}, {"wrong", wrong}});
+        if (interrupted)
+            list.back().update({{"value", nullptr}, {"met", nullptr}, {"wrong", "the run was interrupted"}});
+    }
+    return list;
+}
+
 std::string assertions_text(const std::vector<Assertions::Judged>& judged) {
     std::string text;
     std::size_t holding = 0;

@@ -34,6 +34,9 @@ class Assertions {
     std::vector<Assertion> assertions_;
 };
 
+// [{that, value, met, wrong}]: as sluice-fabric's report has them, but that `value` is in words. `met` is
+// null where the run was interrupted.
+nlohmann::ordered_json assertions_json(const std::vector<Assertions::Judged>& judged, bool interrupted);
 // "assertions: 3 of 4 hold", and a line for each; empty: there is none.
 std::string assertions_text(const std::vector<Assertions::Judged>& judged);
 

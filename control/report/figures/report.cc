@@ -90,6 +90,14 @@ Json captures_json(const CaptureTimeline& timeline) {
 
 }  // namespace
 
+Json configuration_json(std::vector<ConfigChange> asked) {
+    Json::object_t values;
+    values.reserve(asked.size());
+    for (ConfigChange& each : asked)
+        values.emplace_back(std::move(each.path), std::move(each.to));  // each comes once
+    return values;
+}
+
 Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
     Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
     if (event.link)

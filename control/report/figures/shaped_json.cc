@@ -49,6 +49,7 @@ class Source {
                                 most_token_bytes);
     }
     void token_ends() { token_ = 0; }
+    std::uint64_t next_line() const { return line + (new_line_ ? 1 : 0); }
     bool ends() const { return ends_; }  // somebody has wanted more than there is
 
     std::uint64_t line = 1, column = 0;  // of the last byte
@@ -126,8 +127,9 @@ class Taker {
     using string_t = Json::string_t;
     using binary_t = Json::binary_t;
 
-    Taker(const JsonShape& shape, Source& source, std::uint64_t kept_bytes)
-        : shape_(shape), source_(source), left_(kept_bytes) {}
+    // `left`: of the memory for what is kept.
+    Taker(const JsonShape& shape, Source& source, std::uint64_t& left)
+        : shape_(shape), source_(source), left_(left) {}
 
     bool null() { return take(nullptr, part::null); }
     bool boolean(bool value) { return take(value, part::flag); }
@@ -298,17 +300,59 @@ class Taker {
 
     const JsonShape& shape_;
     Source& source_;
-    std::uint64_t left_;
+    std::uint64_t& left_;
     std::vector<Frame> frames_;
     std::size_t skipped_ = 0;  // levels below what is not kept
 };
 
-tl::expected<Json, std::string> read_from(Source& source, const JsonShape& shape, const JsonBounds& bounds) {
-    Taker taker(shape, source, bounds.kept_bytes);
-    const bool good = Json::sax_parse(SourceIterator(&source), SourceIterator(), &taker);
+// `alone`: nothing follows.
+tl::expected<Json, std::string> read_from(Source& source, const JsonShape& shape, std::uint64_t& left,
+                                          bool alone = true) {
+    Taker taker(shape, source, left);
+    const bool good = Json::sax_parse(SourceIterator(&source), SourceIterator(), &taker,
+                                      nlohmann::detail::input_format_t::json, alone);
     if (!source.error.empty()) return tl::unexpected(source.error);
     if (!good) return tl::unexpected(taker.error);
     return std::move(taker.whole);
+}
+
+// The events of a parser that reads `value`.
+bool tell(const Json& value, Taker& taker) {
+    switch (value.type()) {
+        case Json::value_t::object:
+            return taker.start_object(value.size()) &&
+                   std::all_of(value.items().begin(), value.items().end(),
+                               [&](const auto& member) {
+                                   std::string name = member.key();
+                                   return taker.key(name) && tell(member.value(), taker);
+                               }) &&
+                   taker.end_object();
+        case Json::value_t::array:
+            return taker.start_array(value.size()) &&
+                   std::all_of(value.begin(), value.end(),
+                               [&](const Json& item) { return tell(item, taker); }) &&
+                   taker.end_array();
+        case Json::value_t::string: {
+            std::string text = value.get<std::string>();
+            return taker.string(text);
+        }
+        case Json::value_t::boolean:
+            return taker.boolean(value.get<bool>());
+        case Json::value_t::number_integer:
+            return taker.number_integer(value.get<Json::number_integer_t>());
+        case Json::value_t::number_unsigned:
+            return taker.number_unsigned(value.get<Json::number_unsigned_t>());
+        case Json::value_t::number_float:
+            return taker.number_float(value.get<double>(), {});
+        default:
+            return taker.null();
+    }
+}
+
+tl::expected<FileDescriptor, std::string> open_to_read(const std::string& path) {
+    FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return tl::unexpected(fmt::format("cannot be read: {}", std::strerror(errno)));
+    return file;
 }
 
 }  // namespace
@@ -337,15 +381,45 @@ JsonShape& JsonShape::add(std::span<const JsonPart> parts, std::string_view belo
 tl::expected<Json, std::string> read_shaped(std::string_view text, const JsonShape& shape,
                                             const JsonBounds& bounds) {
     Source source(text, bounds.bytes);
-    return read_from(source, shape, bounds);
+    std::uint64_t left = bounds.kept_bytes;
+    return read_from(source, shape, left);
 }
 
 tl::expected<Json, std::string> read_shaped_file(const std::string& path, const JsonShape& shape,
                                                  const JsonBounds& bounds) {
-    const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file) return tl::unexpected(fmt::format("cannot be read: {}", std::strerror(errno)));
-    Source source(file.get(), bounds.bytes);
-    return read_from(source, shape, bounds);
+    const auto file = open_to_read(path);
+    if (!file) return tl::unexpected(file.error());
+    Source source(file->get(), bounds.bytes);
+    std::uint64_t left = bounds.kept_bytes;
+    return read_from(source, shape, left);
+}
+
+std::string read_shaped_lines(const std::string& path, const JsonShape& shape,
+                              const std::function<std::string(Json value)>& take, const JsonBounds& bounds) {
+    const auto file = open_to_read(path);
+    if (!file) return file.error();
+    Source source(file->get(), bounds.bytes);
+    std::uint64_t left = bounds.kept_bytes;
+    while (source.more()) {
+        if (std::string_view(" \t\r\n").find(source.now()) != std::string_view::npos) {
+            source.step();
+            source.token_ends();
+            continue;
+        }
+        const std::uint64_t line = source.next_line();
+        auto value = read_from(source, shape, left, false);
+        const std::string error = value ? take(std::move(*value)) : value.error();
+        if (!error.empty()) return fmt::format("line {}: {}", line, error);
+    }
+    return source.error;
+}
+
+tl::expected<Json, std::string> shaped(const Json& whole, const JsonShape& shape, const JsonBounds& bounds) {
+    Source source(std::string_view(), bounds.bytes);
+    std::uint64_t left = bounds.kept_bytes;
+    Taker taker(shape, source, left);
+    if (!tell(whole, taker)) return tl::unexpected(taker.error);
+    return std::move(taker.whole);
 }
 
 }  // namespace sluice

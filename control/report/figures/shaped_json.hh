@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -63,5 +64,14 @@ tl::expected<nlohmann::ordered_json, std::string> read_shaped(std::string_view t
 tl::expected<nlohmann::ordered_json, std::string> read_shaped_file(const std::string& path,
                                                                    const JsonShape& shape,
                                                                    const JsonBounds& bounds = {});
+// A file of such values one after the other, as lines of it; the bounds are those of all. An error of `take`
+// ends it. The error, with its line, or empty.
+std::string read_shaped_lines(const std::string& path, const JsonShape& shape,
+                              const std::function<std::string(nlohmann::ordered_json value)>& take,
+                              const JsonBounds& bounds = {});
+// Of what was read already, by another shape.
+tl::expected<nlohmann::ordered_json, std::string> shaped(const nlohmann::ordered_json& whole,
+                                                         const JsonShape& shape,
+                                                         const JsonBounds& bounds = {});
 
 }  // namespace sluice

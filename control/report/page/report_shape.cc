@@ -1,6 +1,7 @@
 #include "control/report/page/report_shape.hh"
 
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "control/config/text/json_text.hh"
@@ -121,8 +122,10 @@ JsonShape shape_of_fabric() {
     return shape;
 }
 
-tl::expected<Json, std::string> read_as(std::string_view text, const JsonShape& shape) {
-    auto report = read_shaped(text, shape);
+using ReadBy = std::function<tl::expected<Json, std::string>(const JsonShape& shape)>;
+
+tl::expected<Json, std::string> read_as(const ReadBy& read, const JsonShape& shape) {
+    auto report = read(shape);
     if (!report)
         return tl::unexpected("it is no report as this version writes it: " + std::move(report).error());
     return report;
@@ -143,15 +146,13 @@ Json by_switch(Json fabric) {
     return {{"fabric", std::move(fabric)}, {"switches", std::move(switches)}};
 }
 
-}  // namespace
-
-tl::expected<Json, std::string> report_for_page(std::string_view text) {
+tl::expected<Json, std::string> for_page(const ReadBy& read) {
     static const JsonShape either{{"ports?", part::present}, {"switches?", part::present}};
-    const auto found = read_shaped(text, either);
+    const auto found = read(either);
     if (!found) return tl::unexpected(found.error());
     if (found->contains("switches")) {
         static const JsonShape shape = shape_of_fabric();
-        auto fabric = read_as(text, shape);
+        auto fabric = read_as(read, shape);
         if (fabric && (*fabric)["switches"].empty()) return tl::unexpected(std::string("it has no switches"));
         return fabric ? by_switch(std::move(*fabric)) : fabric;
     }
@@ -160,8 +161,19 @@ tl::expected<Json, std::string> report_for_page(std::string_view text) {
             "it is no report: it has neither ports nor switches; do: name what sluiced --report has written, "
             "or report.json of sluice-fabric run"));
     static const JsonShape shape = shape_of_switch();
-    auto report = read_as(text, shape);
+    auto report = read_as(read, shape);
     return report ? Json{{"report", std::move(*report)}} : report;
+}
+
+}  // namespace
+
+tl::expected<Json, std::string> report_for_page(std::string_view text) {
+    return for_page([&](const JsonShape& shape) { return read_shaped(text, shape); });
+}
+
+std::string wrong_with_report(const Json& report) {
+    const auto shown = for_page([&](const JsonShape& shape) { return shaped(report, shape); });
+    return shown ? std::string() : shown.error();
 }
 
 }  // namespace sluice

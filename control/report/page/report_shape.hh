@@ -11,5 +11,7 @@ namespace sluice {
 // Those parts of a report's text alone: {report}, or of sluice-fabric's {fabric, switches}, where each of
 // `switches` is as a report. The error says what is wrong, and where (shaped_json.hh).
 tl::expected<nlohmann::ordered_json, std::string> report_for_page(std::string_view text);
+// The same error for a report that was read whole; empty: none.
+std::string wrong_with_report(const nlohmann::ordered_json& report);
 
 }  // namespace sluice

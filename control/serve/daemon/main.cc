@@ -183,7 +183,8 @@ std::string junit_of(const std::string& config, const std::vector<Assertions::Ju
     return junit_text({suite});
 }
 
-int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& running,
+// `asked`: the configuration that it began with.
+int finish(const Arguments& arguments, const Config& asked, const Outputs& outputs, RunningSwitch& running,
            const TraceSamples& samples, const std::string& gave_up) {
     bool good = gave_up.empty();
     if (!good) complain("sluiced: {}\n", gave_up);
@@ -191,7 +192,10 @@ int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& ru
         complain("sluiced: {}\n", error);
         good = false;
     }
-    const auto report = make_report(running);
+    auto report = make_report(running);
+    const auto judged = arguments.assertions.judge(report);
+    report["configuration"] = configuration_json(keys_asked(Config{}, asked));
+    report["asserts"] = assertions_json(judged, running.is_interrupted());
     if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
     if (outputs.trace) {
         auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
@@ -205,7 +209,6 @@ int finish(const Arguments& arguments, const Outputs& outputs, RunningSwitch& ru
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
     const bool balanced = report["ledger"]["balanced"].get<bool>();
     if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
-    const auto judged = arguments.assertions.judge(report);
     if (outputs.junit)
         good &= write_file(*outputs.junit, junit_of(arguments.config, judged, running.is_interrupted()));
     if (running.is_interrupted()) {
@@ -338,7 +341,7 @@ int run_main(int argc, char** argv) {
         alone->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, *outputs, (*alone)->running(), samples, end.gave_up);
+    const int status = finish(arguments, config, *outputs, (*alone)->running(), samples, end.gave_up);
     alone->reset();  // before EAL ends
     return status;
 }

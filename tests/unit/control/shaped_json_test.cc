@@ -1,6 +1,8 @@
 #include "control/report/figures/shaped_json.hh"
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "control/config/text/json_text.hh"
@@ -103,6 +105,49 @@ TEST(ShapedJson, isBounded) {
     STRCMP_EQUAL(whole().c_str(), said(whole(R"(,"other":)" + numbers), {1U << 30, 10'000}).c_str());
     STRCMP_EQUAL("it is too much: what is used of it does not fit the memory for it",
                  said(whole(R"(,"kept":)" + numbers), {1U << 30, 10'000}).c_str());
+}
+
+TEST(ShapedJson, whatWasReadIsJudgedByAnotherShape) {
+    static const JsonShape all{{"*", part::any}};
+    for (const std::string& text :
+         {whole(R"(,"other":[{"a":[1,{}]},-1e3],"met":true)"), whole(R"(,"kept":[-1,0.5,null,"x"])"),
+          std::string(R"({"name":7,"ports":{}})"), std::string(R"({"name":"a","ports":{"h1":{}}})"),
+          std::string(R"({"name":"a","name":"b","ports":{}})"), std::string("{}")}) {
+        const auto read = read_shaped(text, all);
+        const auto again = read ? shaped(*read, shape()) : read;
+        STRCMP_EQUAL(said(text).c_str(), (again ? json_text(*again) : again.error()).c_str());
+    }
+}
+
+TEST(ShapedJson, valuesOfAFileComeOneByOneAndShareTheBounds) {
+    const std::string path = "shaped_json_test.jsonl";
+    std::string taken;
+    const auto read = [&](const std::string& text, const JsonBounds& bounds = {}) {
+        std::ofstream(path) << text;
+        taken.clear();
+        std::string error = read_shaped_lines(
+            path, shape(),
+            [&](const nlohmann::ordered_json& value) {
+                taken += value["name"].get<std::string>();
+                return std::string(value["name"] == "no" ? "no more" : "");
+            },
+            bounds);
+        std::filesystem::remove(path);
+        return error;
+    };
+    const std::string row = R"({"name":"a","ports":{}})", no = R"({"name":"no","ports":{}})";
+    STRCMP_EQUAL("", read("").c_str());
+    STRCMP_EQUAL("", read(row + "\n" + row + "\n\n" + row).c_str());
+    STRCMP_EQUAL("aaa", taken.c_str());
+    STRCMP_EQUAL("line 2: no more", read(row + "\n" + no + "\n" + row).c_str());
+    STRCMP_EQUAL("ano", taken.c_str());
+    STRCMP_EQUAL(R"(line 3: "name" is missing)", read(row + "\n" + row + "\n{}").c_str());
+    STRCMP_EQUAL("line 2: it is truncated: it ends in line 2", read(row + "\n{").c_str());
+    STRCMP_EQUAL("line 1: line 1, column 1: it is no JSON from here on", read("x").c_str());
+    STRCMP_EQUAL("line 3: it is too much: what is used of it does not fit the memory for it",
+                 read(row + "\n" + row + "\n" + row, {1U << 20, 350}).c_str());
+    STRCMP_EQUAL("cannot be read: No such file or directory",
+                 read_shaped_lines("no/file", shape(), {}).c_str());
 }
 
 TEST(ShapedJson, aFileThatCannotBeReadIsNamedByItsReason) {

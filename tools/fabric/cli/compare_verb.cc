@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "control/config/schema/config.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/scenario/compare.hh"
@@ -38,16 +37,12 @@ tl::expected<Compared, std::string> read_report(const std::string& path) {
     const auto refuse = [&](const std::string& why) {
         return tl::unexpected(fmt::format("{}: it is no report: {}; {}", path, why, what_to_name));
     };
-    const auto text = read_config_file(path);
-    if (!text) return tl::unexpected(text.error().text());
-    if (text->size() > max_config_bytes)
-        return refuse(fmt::format("it is longer than {} MB", max_config_bytes >> 20));
     Compared made;
     // All of it, for anything may differ, and what the page uses is as it should be.
     static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
-    auto json = read_shaped(*text, whole);
+    auto json = read_shaped_file(path, whole);
     if (!json) return refuse(json.error());
-    if (const auto shown = report_for_page(*text); !shown) return refuse(shown.error());
+    if (const std::string wrong = wrong_with_report(*json); !wrong.empty()) return refuse(wrong);
     made.report = std::move(*json);
     made.kind = made.report.contains("switches") ? Kind::of_fabric : Kind::of_switch;
     return made;
