@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import xml.etree.ElementTree
@@ -167,6 +168,18 @@ class Fabrics(FabricCase):
         refused = self.fabric("run", RING, status=USAGE).stderr
         self.assertIn("sw1 > sw2 > sw3 > sw1; closed by routes to 10.0.1.0/24", refused)
         self.assertIn("pause-cycle", self.fabric("run", RING, "--force").stderr)
+
+    def test_a_long_start_says_how_far_it_is(self):
+        large = '[topology]\nkind = "leaf-spine"\nleaves = 128\nspines = 128\nhosts = 128\n[switch.default]\nbuffer.size = "120MB"\n'
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        said = self.fabric("check", large).stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        lines = [line for line in said.splitlines() if line.startswith("sluice-fabric: ")]
+        seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+        self.assertLessEqual(len(lines), seconds)
+        if seconds > 3:
+            self.assertRegex("\n".join(lines), r"(?m)^sluice-fabric: (switches|routes to leaves|checks of switches): \d+ of \d+$|(circles of pauses|ways of flows)$")
+        self.assertNotIn("sluice-fabric: ", self.fabric("check", SMALL).stderr)
 
     def test_what_is_wrong_is_said_and_nothing_runs(self):
         event = SMALL + '[[event]]\nat = "1us"\ndo = "{}"\n'

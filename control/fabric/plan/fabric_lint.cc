@@ -59,11 +59,13 @@ std::string FabricFinding::text(const std::string& file) const {
     return finding.text(where);
 }
 
-std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
+std::vector<FabricFinding> judge(FabricPlan& plan, bool force, const Stage& stage) {
     std::vector<FabricFinding> all;
     // Switches of a kind have the same to hear: the first hears it.
     std::map<std::string, std::size_t> heard;
+    std::size_t judged = 0;
     for (SwitchPlan& each : plan.switches) {
+        stage("checks of switches", judged++, plan.switches.size());
         auto findings = sluice::judge(each.config, Machine{1, std::nullopt});
         if (force) sluice::force(findings);
         each.forced = forced_reasons(findings);
@@ -76,6 +78,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
                 ++all[there->second].others;
         }
     }
+    stage("circles of pauses", 0, 0);
     const auto cycles = dependency_cycles(plan);
     for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), most_cycles_told)))
         all.push_back({{},
@@ -102,6 +105,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force) {
                   fmt::format("its flows have {} queue pairs, a host has {} at most", count, max_host_qps),
                   "write fewer qps",
                   {}}});
+    stage("ways of flows", 0, 0);
     check_turn(plan, all);
     check_flow_ways(plan, Forwarding(plan), force, all);
     const Config world = world_of(plan);

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable"
 
 class Planner {
   public:
-    explicit Planner(FabricPlan& plan) : plan_(plan), file_(plan.file) {}
+    Planner(FabricPlan& plan, const Stage& stage) : plan_(plan), file_(plan.file), stage_(stage) {}
 
     std::vector<ConfigError> plan() {
         if (!make_topology()) return std::move(errors_);
@@ -202,6 +202,7 @@ class Planner {
         plan_.switch_of.resize(plan_.topology.nodes.size());
         for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node) {
             if (plan_.topology.nodes[node].is_host) continue;
+            stage_("switches", node, plan_.topology.nodes.size());
             plan_.switch_of[node] = plan_.switches.size();
             for (const LinkId link : plan_.topology.nodes[node].links)
                 plan_.switch_of[other_end(link, node).node] =
@@ -211,7 +212,7 @@ class Planner {
             plan_.switches.push_back({plan_.topology.nodes[node].name, node, make_switch(node)});
         }
         if (!errors_.empty()) return;
-        auto routes = routes_without(plan_, {});
+        auto routes = routes_without(plan_, {}, stage_);
         for (std::size_t n = 0; n < routes.size(); ++n)
             for (RouteConfig& route : routes[n]) add(plan_.switches[n].config, std::move(route));
     }
@@ -287,6 +288,7 @@ class Planner {
 
     FabricPlan& plan_;
     FabricConfig& file_;
+    const Stage& stage_;
     std::vector<ConfigError> errors_;
     std::size_t named_ = 0;    // hosts, by flows
     std::uint64_t pairs_ = 0;  // queue pairs of flows
@@ -306,20 +308,21 @@ RoutingSettings settings_of(const FabricPlan& plan) {
 
 }  // namespace
 
-tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file) {
+tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file, const Stage& stage) {
     FabricPlan plan;
     plan.asked = keys_asked(file);
     plan.file = std::move(file);
-    auto errors = Planner(plan).plan();
+    auto errors = Planner(plan, stage).plan();
     if (!errors.empty()) return tl::unexpected<std::vector<ConfigError>>(std::move(errors));
     return plan;
 }
 
 std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
-                                                     const std::vector<bool>& links_down) {
+                                                     const std::vector<bool>& links_down,
+                                                     const Stage& stage) {
     std::vector<std::vector<RouteConfig>> routes(plan.switches.size());
     if (plan.file.routing.policy == RoutingConfig::Policy::by_hand) return routes;
-    const auto computed = routes_of(plan.topology, plan.addresses, links_down, settings_of(plan));
+    const auto computed = routes_of(plan.topology, plan.addresses, links_down, settings_of(plan), stage);
     for (std::size_t n = 0; n < plan.switches.size(); ++n) {
         const SwitchPlan& self = plan.switches[n];
         const auto& by_hand = *plan.file.switch_config(self.name).routes;

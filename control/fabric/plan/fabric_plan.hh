@@ -11,6 +11,7 @@
 #include "control/config/schema/config.hh"
 #include "control/fabric/plan/address_plan.hh"
 #include "control/fabric/plan/fabric_config.hh"
+#include "control/fabric/plan/stage.hh"
 #include "control/fabric/plan/topology.hh"
 #include "dataplane/base/eal.hh"
 
@@ -40,7 +41,8 @@ struct FabricPlan {
 };
 
 // The errors of the file as a fabric: no such node, a key that the topology decides.
-tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file);
+tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file,
+                                                             const Stage& stage = tell_nobody);
 
 // EAL memory that the fabric takes when so many threads run it.
 EalOptions eal_options(const FabricPlan& plan, unsigned threads = 1);
@@ -56,6 +58,7 @@ bool is_up_down(const FabricPlan& plan);
 // Computed routes of every switch with these links out of order (none: empty), sorted by prefix; a prefix
 // that the file gives a route for is left to it.
 std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
-                                                     const std::vector<bool>& links_down);
+                                                     const std::vector<bool>& links_down,
+                                                     const Stage& stage = tell_nobody);
 
 }  // namespace sluice::fabric

@@ -144,9 +144,11 @@ class ToLeaf {
 
 std::vector<std::vector<Route>> routes_of(const Topology& topology, const AddressPlan& plan,
                                           const std::vector<bool>& links_down,
-                                          const RoutingSettings& settings) {
+                                          const RoutingSettings& settings, const Stage& stage) {
     std::vector<std::vector<Route>> routes(topology.nodes.size());
+    std::size_t done = 0;
     for (const AddressPlan::Leaf& leaf : plan.leaves()) {
+        stage("routes to leaves", done++, plan.leaves().size());
         auto hops = ToLeaf(topology, links_down, settings).find(leaf.node);
         for (NodeId node = 0; node < topology.nodes.size(); ++node)
             if (!hops[node].empty()) routes[node].push_back({leaf.prefix, std::move(hops[node])});

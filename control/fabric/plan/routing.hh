@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/fabric/plan/address_plan.hh"
+#include "control/fabric/plan/stage.hh"
 #include "control/fabric/plan/topology.hh"
 
 namespace sluice::fabric {
@@ -35,6 +36,6 @@ struct Route {
 // By node, then by prefix. `links_down`: out of order; empty: none.
 std::vector<std::vector<Route>> routes_of(const Topology& topology, const AddressPlan& plan,
                                           const std::vector<bool>& links_down,
-                                          const RoutingSettings& settings);
+                                          const RoutingSettings& settings, const Stage& stage = tell_nobody);
 
 }  // namespace sluice::fabric

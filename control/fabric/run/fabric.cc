@@ -56,6 +56,7 @@ std::string Fabric::open(const Options& options) {
     if (plan_.file.routing.remote_quality) qualities_.emplace(plan_, *plan_.file.routing.remote_quality);
     std::vector<RunningSwitch*> running;
     for (std::size_t n = 0; n < switches_.size(); ++n) {
+        options.stage("start of switches", n, switches_.size());
         const SwitchPlan& plan = plan_.switches[n];
         FabricSwitch& made = switches_[n];
         made.plan = &plan;

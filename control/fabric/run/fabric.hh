@@ -44,6 +44,7 @@ class Fabric {
     struct Options {
         bool interactive = false;  // clients of the switches' sockets may change them
         unsigned threads = 1;      // a switch each at least; those of thread_plan.hh
+        Stage stage = tell_nobody;
     };
     // EAL runs; `plan` is good and outlives the fabric. An error's text.
     static tl::expected<std::unique_ptr<Fabric>, std::string> create(const FabricPlan& plan,

@@ -1,17 +1,32 @@
-// How far a run has come, on stderr, where that is a terminal.
+// How far a run has come, on stderr: before the first packet in lines, and then where that is a terminal.
 #pragma once
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "control/config/text/say.hh"
 #include "control/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
+
+// A line a second, of CPU time: a busy machine alone makes no long start.
+class StartProgress {
+  public:
+    void operator()(std::string_view what, std::size_t done, std::size_t all) {
+        if (std::clock() < next_) return;
+        next_ = std::clock() + CLOCKS_PER_SEC;
+        complain("sluice-fabric: {}{}\n", what, all == 0 ? "" : fmt::format(": {} of {}", done, all));
+    }
+
+  private:
+    std::clock_t next_ = CLOCKS_PER_SEC;  // of the whole process
+};
 
 // Twice a second.
 class Progress {

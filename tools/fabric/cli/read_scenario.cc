@@ -1,10 +1,12 @@
 #include <unistd.h>
 #include <csignal>
+#include <functional>
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/run/commands.hh"
+#include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
 
 namespace sluice::fabric {
@@ -33,7 +35,8 @@ std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::str
         for (const ConfigError& error : errors) complain("{}\n", error.text());
     };
     if (!loaded) return say_errors(loaded.error()), std::nullopt;
-    auto plan = make_plan(std::move(*loaded));
+    StartProgress progress;
+    auto plan = make_plan(std::move(*loaded), std::ref(progress));
     if (!plan) return say_errors(plan.error()), std::nullopt;
     bool good = true;
     for (const EventConfig& event : plan->file.events)
@@ -41,7 +44,7 @@ std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::str
             complain("{}\n", ConfigError{file, event.place, "event.do", error, {}, {}}.text());
             good = false;
         }
-    for (const FabricFinding& each : judge(*plan, arguments.force)) {
+    for (const FabricFinding& each : judge(*plan, arguments.force, std::ref(progress))) {
         good &= each.finding.severity != Severity::error;
         if (arguments.verb == "check" || each.finding.severity != Severity::note)
             complain("{}\n", each.text(file));

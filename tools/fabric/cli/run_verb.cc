@@ -151,6 +151,7 @@ int run_verb(const Arguments& arguments) {
         if (!scenario.question.empty()) say("{}\n", scenario.question);
         const ThreadChoice choice = threads_for(each.plan, arguments.threads);
         if (!choice.why.empty()) complain("sluice-fabric: {} {}\n", each.name(), choice.why);
+        StartProgress start;
         Progress progress(arguments.duration);
         RunOptions options;
         options.duration = arguments.duration;
@@ -163,6 +164,7 @@ int run_verb(const Arguments& arguments) {
         options.threads = choice.threads;
         options.series = !arguments.out.empty() || !arguments.html.empty();
         options.asserts = &each.asserts;
+        options.stage = std::ref(start);
         options.goes_on = [&](Fabric& fabric) {
             progress.show(fabric);
             return signal_that_came() == 0;
