@@ -169,6 +169,15 @@ class Fabrics(FabricCase):
         self.assertIn("sw1 > sw2 > sw3 > sw1; closed by routes to 10.0.1.0/24", refused)
         self.assertIn("pause-cycle", self.fabric("run", RING, "--force").stderr)
 
+    def test_an_expected_warning_is_a_note_and_one_that_does_not_come_is_told(self):
+        self.assertIn("warning: host.h4.drain", self.fabric("run", SMALL).stderr)
+        expected = 'expect = ["host-drain"]\n' + SMALL
+        self.assertNotIn("host-drain", self.fabric("run", expected).stderr)
+        self.assertIn("note: host.h4.drain", self.fabric("check", expected).stderr)
+        self.assertIn('warning: expect: "host-drain" is expected and has not come [expected-missing]',
+                      self.fabric("run", expected.replace('drain = "20G"', "mtu = 1024")).stderr)
+        self.assertIn("pause-cycle", self.fabric("run", 'expect = ["pause-cycle"]\n' + RING, status=USAGE).stderr)  # an error stays one
+
     def test_a_long_start_says_how_far_it_is(self):
         large = '[topology]\nkind = "leaf-spine"\nleaves = 128\nspines = 128\nhosts = 128\n[switch.default]\nbuffer.size = "120MB"\n'
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -180,6 +189,18 @@ class Fabrics(FabricCase):
         if seconds > 3:
             self.assertRegex("\n".join(lines), r"(?m)^sluice-fabric: (switches|routes to leaves|checks of switches): \d+ of \d+$|(circles of pauses|ways of flows)$")
         self.assertNotIn("sluice-fabric: ", self.fabric("check", SMALL).stderr)
+
+    def test_what_is_shipped_has_no_warning_that_it_does_not_expect(self):
+        conf = loopback.ROOT / "conf"
+        of_fabrics = [*EXAMPLES, *(conf / "scenarios").glob("*.toml"), conf / "cookbook" / "sweep.toml"]
+        of_switches = [path for path in (*conf.glob("*.toml"), *(conf / "wire").glob("*.toml"), *(conf / "cookbook").glob("*.toml"))
+                       if path not in of_fabrics and not path.stem.endswith("-traffic")]
+        self.assertGreater(min(len(of_fabrics), len(of_switches)), 10)
+        for command, paths in (([self.program, "check"], of_fabrics), ([Programs.sluiced, "--check", "--config"], of_switches)):
+            for path in paths:
+                with self.subTest(path.name):
+                    warned = set(re.findall(r" warning: .*?\[([a-z-]+)\]", run([*command, path]).stderr))
+                    self.assertEqual(warned, {"host-data-class"} if path.name == "mirror.toml" else set())  # its drops are of a lossy class
 
     def test_what_is_wrong_is_said_and_nothing_runs(self):
         event = SMALL + '[[event]]\nat = "1us"\ndo = "{}"\n'

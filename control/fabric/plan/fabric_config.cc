@@ -20,11 +20,13 @@ constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
 constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
+constexpr std::size_t max_expected = 64;
 
 // The keys at the top of the file.
 struct Top {
     std::uint64_t seed = 1;
     std::string name, question;
+    std::vector<std::string> expect;
 };
 
 Rows<Top> top_rows() {
@@ -34,6 +36,10 @@ Rows<Top> top_rows() {
     rows.key("name", &Top::name, schema::text("a name", 0, 80, "incast"), "Name of the scenario.");
     rows.key("question", &Top::question, schema::text("a sentence", 0, 1024, "Does it lose anything?"),
              "Question that the scenario answers.");
+    rows.key(
+        "expect", &Top::expect, schema::list_of(schema::name("a finding's name"), max_expected),
+        "Warnings that the fabric is about, by their names: they are notes, and one that does not come is "
+        "told.");
     return rows;
 }
 
@@ -148,6 +154,7 @@ class Reader {
         fabric_.seed = top.seed;
         fabric_.scenario.name = std::move(top.name);
         fabric_.scenario.question = std::move(top.question);
+        fabric_.expected_findings = std::move(top.expect);
         with("topology", context, [&](const toml::node& node) {
             if (const toml::table* table = schema::want_table(node, context, {}))
                 topology_rows().read(*table, context, fabric_.topology.emplace());

@@ -58,6 +58,7 @@ struct FabricConfig {
     std::vector<CollectiveConfig> collectives;
     std::vector<EventConfig> events;  // in order of time
     ScenarioConfig scenario;
+    std::vector<std::string> expected_findings;  // warnings that it is about
 
     // [switch.NAME] or what all start from.
     const Config& switch_config(const std::string& name) const {

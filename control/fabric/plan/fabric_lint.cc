@@ -41,6 +41,26 @@ void check_turn(const FabricPlan& plan, std::vector<FabricFinding>& findings) {
                   {}}});
 }
 
+// Warnings that the file expects are notes.
+void look_for_expected(const std::vector<std::string>& expected, std::vector<FabricFinding>& findings) {
+    for (const std::string& id : expected) {
+        bool has_come = false;
+        for (auto& [name, finding, others] : findings) {
+            if (finding.id != id || finding.severity == Severity::error) continue;
+            has_come = true;
+            finding.severity = Severity::note;
+        }
+        if (has_come) continue;
+        findings.push_back({{},
+                            {Severity::warning,
+                             "expected-missing",
+                             "expect",
+                             fmt::format("{} is expected and has not come", in_quotes(id)),
+                             "leave it out",
+                             {}}});
+    }
+}
+
 // The configuration that flows are judged against: all hosts of all switches.
 Config world_of(const FabricPlan& plan) {
     Config world;
@@ -113,6 +133,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force, const Stage& stag
     lint::check_flows(world, of_flows);
     check_load_balance(plan, world, force, all);
     for (Finding& finding : of_flows.take()) all.push_back({{}, std::move(finding)});
+    look_for_expected(plan.file.expected_findings, all);
     std::stable_sort(all.begin(), all.end(), [](const FabricFinding& a, const FabricFinding& b) {
         return a.finding.severity < b.finding.severity;
     });
