@@ -187,8 +187,8 @@ class TakenAway(OwnerCase):
             self.assertEqual(run.wait_for_event("port_down"), f'port h0 down: its interface sw0 has the XDP program "others" (id {number}) of '
                              "somebody else; do: ip link set dev sw0 xdp off")
             self.assertIn(f'by "others" (id {number})', run.wait_for_event("program_lost"))
-            port = run.call("stats.show")["ports"]["h0"]
-            self.assertEqual((port["link_up"], port["link_down_cause"]), (False, "program_replaced"))
+            port = run.wait_for(lambda: run.call("stats.show")["ports"]["h0"], lambda port: not port["link_up"])  # its worker has heard of it
+            self.assertEqual(port["link_down_cause"], "program_replaced")
             time.sleep(1)  # in which it looks several times, and says nothing more
             self.assertEqual((program_at("sw0"), len(run.told("program_lost"))), ((name, number), 1))
             sh("ip", "link", "set", "dev", "sw0", "xdp", "off")
