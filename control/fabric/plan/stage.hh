@@ -1,4 +1,4 @@
-// Whom long work before a run tells what it is at, and how much there is of it (0: it does not count).
+// Tells what long work before a run is at, and how much there is of it (0: it does not count).
 #pragma once
 
 #include <cstddef>
