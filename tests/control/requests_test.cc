@@ -10,6 +10,7 @@
 
 #include "control/config/lint/judge.hh"
 #include "control/config/schema/config_paths.hh"
+#include "control/config/schema/force.hh"
 #include "control/config/schema/schema.hh"
 #include "lib/values/rng.hh"
 #include "tests/control/api_bench.hh"
@@ -337,7 +338,7 @@ class Requests {
         const std::uint64_t generation = bench_.running->generation();
         const std::string answer = answer_line(*api_, client_, line);
         check(line, answer, before, generation, !spoilt && !forces && method->kind == RpcMethod::Kind::reads);
-        api_->tick();
+        api_->changes().tick();
     }
 
     // The running configuration is one that a file could have.

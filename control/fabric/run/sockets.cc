@@ -47,7 +47,7 @@ std::string FabricSockets::open_sockets(const std::string& folder) {
 void FabricSockets::serve(std::chrono::microseconds patience) {
     budget_.serve(io_, patience);
     SpareMemory::hold(spare_bytes_);
-    for (FabricSwitch& each : fabric_.switches()) each.api->tick();
+    for (FabricSwitch& each : fabric_.switches()) each.api->changes().tick();
     if (page_) page_->tick(LivePage::Clock::now());
     for (const auto& server : servers_) server->tick();
     fabric_.follow_ports();
@@ -70,10 +70,10 @@ void FabricSockets::advance(std::optional<Duration> duration, const std::functio
     for (bool more = true; more;) {
         std::optional<Time> deadline;
         for (const FabricSwitch& each : fabric_.switches())
-            if (const auto own = each.api->confirm_by()) take_earlier(deadline, *own);
+            if (const auto own = each.api->changes().confirm_by()) take_earlier(deadline, *own);
         more = deadline && (!end || *deadline <= *end);
         if (!loop.run(more ? deadline : end, goes_on) || !loop.gave_up().empty()) return;
-        for (FabricSwitch& each : fabric_.switches()) each.api->tick();
+        for (FabricSwitch& each : fabric_.switches()) each.api->changes().tick();
     }
 }
 

@@ -54,7 +54,7 @@ void catch_signals() {
 }
 
 void run_timed(Api& api, const std::string& command) {
-    const Api::Acting acting(api, {"a timed event"});
+    const Transaction::Acting acting(api.changes(), {"a timed event"});
     const std::string error = run_command(api, command);
     if (!error.empty()) api.running().note("command_failed", command + ": " + error);
 }
@@ -182,7 +182,7 @@ class Outside {
         if (reload_wanted != 0) {
             reload_wanted = 0;
             duty("reload", [&] {
-                const Api::Acting acting(api_, {"SIGHUP"});
+                const Transaction::Acting acting(api_.changes(), {"SIGHUP"});
                 try {
                     api_.reload();
                 } catch (const RpcError&) {  // an event says it
@@ -190,7 +190,7 @@ class Outside {
                 }
             });
         }
-        duty("confirmation", [&] { api_.tick(); });
+        duty("confirmation", [&] { api_.changes().tick(); });
         if (metrics_) duty("metrics", [&] { metrics_->tick(); });
         if (page_) duty("page", [&] { page_->tick(LivePage::Clock::now()); });
         if (server_) duty("control socket", [&] { server_->tick(); });
@@ -262,12 +262,12 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
         const auto end = duration ? std::optional(loop.now() + *duration) : std::nullopt;
         for (bool more = true; more;) {
             // A change that is not confirmed is taken back at its time.
-            const auto deadline = outside.api().confirm_by();
+            const auto deadline = outside.api().changes().confirm_by();
             more = deadline && (!end || *deadline <= *end);
             const auto until = more ? deadline : end;
             if (!loop.run(until, [] { return signaled == 0; })) return alone.running().set_interrupted();
             if (!loop.gave_up().empty()) return;
-            outside.api().tick();
+            outside.api().changes().tick();
         }
     };
     while (signaled == 0) outside.serve(std::chrono::milliseconds(20));

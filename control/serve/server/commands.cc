@@ -21,22 +21,18 @@ std::string run(Api& api, const DecisionsCommand& command) {
 }
 
 std::string apply(Api& api, Config changed) {
-    try {
-        api.apply(std::move(changed), {.force = api.options().force});
-    } catch (const RpcError& error) {
-        return error.message +
-               (error.data.contains("do") ? "; do: " + error.data["do"].get<std::string>() : "");
-    }
-    return {};
+    const auto done = api.changes().apply(std::move(changed), {.force = api.options().force});
+    if (done) return {};
+    return done.error().message + (done.error().remedy ? "; do: " + *done.error().remedy : "");
 }
 
 std::string run(Api& api, const SetCommand& command) {
-    auto changed = with_value(api.base(), command.path, command.value);
+    auto changed = with_value(api.changes().base(), command.path, command.value);
     return changed ? apply(api, std::move(*changed)) : changed.error().wrong;  // check has found it good
 }
 
 std::string run(Api& api, const WireCommand& command) {
-    auto changed = with_wire_command(api.base(), command);
+    auto changed = with_wire_command(api.changes().base(), command);
     return changed ? apply(api, std::move(*changed)) : changed.error();
 }
 

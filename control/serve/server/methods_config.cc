@@ -90,7 +90,7 @@ Json diff(Api& api, RpcClient&, RpcParameters& parameters) {
     return changes_json(config_changes(api.running().config(), config));
 }
 
-Json applied(const Api::Applied& done) {
+Json applied(const Transaction::Applied& done) {
     Json json = {{"changes", changes_json(done.changes)},
                  {"generation", done.generation},
                  {"pending_cells", done.pending_cells},
@@ -103,7 +103,7 @@ Json applied(const Api::Applied& done) {
     return json;
 }
 
-Api::ApplyOptions options_of(RpcParameters& parameters, std::string_view what = "set") {
+Transaction::Options options_of(RpcParameters& parameters, std::string_view what = "set") {
     const std::string text = parameters.text_or("confirm", "");
     const bool force = parameters.boolean_or("force", false);
     if (text.empty()) return {.force = force, .what = what};
@@ -117,9 +117,9 @@ Api::ApplyOptions options_of(RpcParameters& parameters, std::string_view what = 
 
 Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
     Config config = parsed(parameters.text("toml"));
-    const Api::ApplyOptions wanted = options_of(parameters, "apply");
+    const Transaction::Options wanted = options_of(parameters, "apply");
     parameters.finish();
-    return applied(api.apply(std::move(config), wanted));
+    return applied(done_or_throw(api.changes().apply(std::move(config), wanted)));
 }
 
 // As the configuration takes it: a string is its text, anything else its JSON.
@@ -130,11 +130,11 @@ std::string value_text(const Json& value) {
 Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text("path");
     const Json& value = parameters.any("value");
-    const Api::ApplyOptions wanted = options_of(parameters);
+    const Transaction::Options wanted = options_of(parameters);
     parameters.finish();
-    auto changed = with_value(api.base(), path, value_text(value));
+    auto changed = with_value(api.changes().base(), path, value_text(value));
     if (!changed) throw refusal(changed.error());
-    return applied(api.apply(std::move(*changed), wanted));
+    return applied(done_or_throw(api.changes().apply(std::move(*changed), wanted)));
 }
 
 std::vector<ValueChange> value_changes(const Json& list) {
@@ -161,33 +161,33 @@ std::vector<ValueChange> value_changes(const Json& list) {
 
 Json change(Api& api, RpcClient& client, RpcParameters& parameters) {
     const std::vector<ValueChange> changes = value_changes(parameters.any("changes"));
-    Api::ApplyOptions wanted = options_of(parameters);
+    Transaction::Options wanted = options_of(parameters);
     if (parameters.boolean_or("trial", false)) wanted.trial = client.id;
     parameters.finish();
     if (wanted.trial && !wanted.confirm)
         throw RpcError{RpcCode::bad_parameters,
                        "a trial has an end: parameter \"confirm\" is missing",
                        {{"path", "confirm"}, {"do", "write 30s"}}};
-    auto changed = with_values(api.base(), changes);
+    auto changed = with_values(api.changes().base(), changes);
     if (!changed) throw refusal(changed.error());
-    return applied(api.apply(std::move(*changed), wanted));
+    return applied(done_or_throw(api.changes().apply(std::move(*changed), wanted)));
 }
 
 // `trial`: of the client's own trial only.
 void take_trial(Api& api, const RpcClient& client, RpcParameters& parameters) {
     const bool trial = parameters.boolean_or("trial", false);
     parameters.finish();
-    if (trial) api.require_trial(client.id);
+    if (trial) done_or_throw(api.changes().require_trial(client.id));
 }
 
 Json confirm(Api& api, RpcClient& client, RpcParameters& parameters) {
     take_trial(api, client, parameters);
-    return {{"kept", api.confirm()}};
+    return {{"kept", done_or_throw(api.changes().confirm())}};
 }
 
 Json rollback(Api& api, RpcClient& client, RpcParameters& parameters) {
     take_trial(api, client, parameters);
-    return applied(api.rollback());
+    return applied(done_or_throw(api.changes().rollback()));
 }
 
 Json unsaved(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -212,7 +212,7 @@ Json entry_json(const ChangeLog::Entry& entry, std::uint64_t number) {
 
 Json history(Api& api, RpcClient&, RpcParameters& parameters) {
     parameters.finish();
-    const ChangeLog& log = api.change_log();
+    const ChangeLog& log = api.changes().log();
     Json list = Json::array();
     std::uint64_t number = log.lost();
     for (const ChangeLog::Entry& entry : log.entries()) list.push_back(entry_json(entry, number++));

@@ -148,7 +148,7 @@ Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
         *api.running().config().routes, std::move(asked), verb,
         [](const RouteConfig& route) { return route.prefix; },
         [](const RouteConfig& route) { return "route " + print_prefix(route.prefix); });
-    api.change_routes(changes);
+    done_or_throw(api.changes().change_routes(changes));
     return {{"changed", changes.routes.size()}, {"generation", api.running().generation()}};
 }
 
@@ -195,7 +195,7 @@ Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
             return "neighbor " + print_next_hop(neighbor.address, neighbor.port);
         });
     for (NeighborKey& key : moved) changes.neighbors.push_back({std::move(key), {}});
-    api.change_routes(changes);
+    done_or_throw(api.changes().change_routes(changes));
     return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
 }
 

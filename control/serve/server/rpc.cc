@@ -97,7 +97,7 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         if (method.kind == RpcMethod::Kind::changes) api.require_changes();
         static const Json none = Json::object();
         RpcParameters parameters(request.contains("params") ? request["params"] : none);
-        const Api::Acting acting(api, client.author);
+        const Transaction::Acting acting(api.changes(), client.author);
         Json result = method.call(api, client, parameters);
         if (api.running().generation() != generation)
             if (const std::string late = api.running().late_worker(); !late.empty())

@@ -47,7 +47,7 @@ bool ControlServer::Session::takes_place() {
 void ControlServer::Session::cut() {
     boost::system::error_code ignored;
     socket_.close(ignored);
-    server_.api_.client_gone(client_.id);
+    server_.api_.changes().client_gone(client_.id);
     answer_.reset();
     out_.clear();
     std::string().swap(in_);

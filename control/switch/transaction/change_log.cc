@@ -1,4 +1,4 @@
-#include "control/serve/server/change_log.hh"
+#include "control/switch/transaction/change_log.hh"
 
 #include <algorithm>
 #include <fstream>

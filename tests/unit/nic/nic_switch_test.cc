@@ -78,19 +78,14 @@ TEST(NicSwitch, refusesAChangeToLosslessWhileItRuns) {
     p0.driver = "mlx5_pci";
     p0.forwarding = fake::Forwarding::ignores;
     starts(false, lossy);
-    Api api(*running, Api::Options{"no folder of that name/f.toml", {}, true, false});
+    Transaction changes(*running);
     Config config = running->config();
     config.ports.at("p0").qos = config.ports.at("p1").qos;
-    bool taken = false;
-    try {
-        static_cast<void>(api.apply(config, {}));
-        taken = true;
-    } catch (const RpcError& error) {
-        STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software", error.message.c_str());
-        CHECK_TRUE(error.data["may_be_forced"].get<bool>());
-        STRCMP_EQUAL("nic-pfc", error.data["id"].get<std::string>().c_str());
-    }
-    CHECK_FALSE(taken);
+    const auto done = changes.apply(config, {});
+    CHECK_FALSE(done.has_value());
+    STRCMP_CONTAINS("port.p0.qos: PFC of priority 3 needs pfc_tx software", done.error().message.c_str());
+    CHECK_TRUE(done.error().may_be_forced);
+    STRCMP_EQUAL("nic-pfc", done.error().id.value_or("").c_str());
     CHECK_TRUE(running->config().ports.at("p0").qos != config.ports.at("p1").qos);
 }
 
