@@ -269,16 +269,14 @@ bool contains(const IpPrefix& prefix, const IpAddress& address) {
 
 std::string toml_string(std::string_view text) {
     std::string out = "\"";
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        const std::size_t control = control_bytes(text, at);
-        at += control == 2 ? 1 : 0;  // of C1 the second byte is the code point
-        if (c == '"' || c == '\\')
-            out += {'\\', c};
-        else if (control != 0)
-            out += fmt::format("\\u{:04X}", static_cast<unsigned char>(text[at]));
+    for (std::size_t at = 0; at < text.size(); at += character_bytes(text, at)) {
+        const std::string_view character = text.substr(at, character_bytes(text, at));
+        if (character == "\"" || character == "\\")
+            out += {'\\', character[0]};
+        else if (const Control control = control_at(text, at); control.bytes != 0)
+            out += fmt::format("\\u{:04X}", control.code);
         else
-            out += c;
+            out += character;
     }
     return out + '"';
 }

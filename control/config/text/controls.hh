@@ -1,4 +1,5 @@
-// Control characters, which a terminal obeys: C0, DEL, and in UTF-8 C1 (U+0080 to U+009F).
+// Control characters, which a terminal obeys: C0, DEL, and in UTF-8 C1 (U+0080 to U+009F), one of which is as
+// good as ESC [.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +8,33 @@
 
 namespace sluice {
 
-// The bytes of the control character at `at`; 0: there is another.
-inline std::size_t control_bytes(std::string_view text, std::size_t at) {
+// Bytes of the character that begins at `at`, as many as are there; 1 for a byte that begins none.
+inline std::size_t character_bytes(std::string_view text, std::size_t at) {
     const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
-    if (byte(at) < 0x20 || byte(at) == 0x7F) return 1;
-    const bool is_c1 =
-        byte(at) == 0xC2 && at + 1 < text.size() && byte(at + 1) >= 0x80 && byte(at + 1) < 0xA0;
-    return is_c1 ? 2 : 0;
+    const std::size_t wanted = byte(at) >= 0xF0 ? 4 : byte(at) >= 0xE0 ? 3 : byte(at) >= 0xC2 ? 2 : 1;
+    std::size_t bytes = 1;
+    while (bytes < wanted && at + bytes < text.size() && (byte(at + bytes) & 0xC0U) == 0x80U) ++bytes;
+    return bytes;
+}
+
+struct Control {
+    std::size_t bytes = 0;  // of it; 0: there is another character
+    unsigned code = 0;
+};
+
+inline Control control_at(std::string_view text, std::size_t at) {
+    const auto byte = [&](std::size_t n) { return static_cast<unsigned char>(text[n]); };
+    const auto is_c1 = [](unsigned code) { return code >= 0x80 && code < 0xA0; };
+    const std::size_t bytes = character_bytes(text, at);
+    // A byte alone is a control where the terminal knows no UTF-8.
+    if (bytes == 1 && (byte(at) < 0x20 || byte(at) == 0x7F || is_c1(byte(at)))) return {1, byte(at)};
+    if (bytes == 2 && byte(at) == 0xC2 && is_c1(byte(at + 1))) return {2, byte(at + 1)};
+    return {};
 }
 
 inline bool has_controls(std::string_view text) {
-    for (std::size_t at = 0; at < text.size(); ++at)
-        if (control_bytes(text, at) != 0) return true;
+    for (std::size_t at = 0; at < text.size(); at += character_bytes(text, at))
+        if (control_at(text, at).bytes != 0) return true;
     return false;
 }
 
@@ -26,9 +42,12 @@ inline bool has_controls(std::string_view text) {
 inline std::string without_controls(std::string_view text, char instead = '?') {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t bytes = control_bytes(text, at);
-        out += bytes == 0 ? text[at] : instead;
-        at += bytes == 0 ? 1 : bytes;
+        const std::size_t bytes = character_bytes(text, at);
+        if (control_at(text, at).bytes != 0)
+            out += instead;
+        else
+            out += text.substr(at, bytes);
+        at += bytes;
     }
     return out;
 }

@@ -1,41 +1,33 @@
-// Text as a terminal may have it. U+0080 to U+009F are controls there, one of them as good as ESC [, and a
-// stranger's file may have any of them: they become escapes such as \u009b, which JSON and TOML read as the
-// same characters.
+// Text of many lines as a terminal may have it: a stranger's file may have any C1 control character, and they
+// become escapes such as \u009b, which JSON and TOML read as the same characters.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <utility>
+
+#include "control/config/text/controls.hh"
 
 namespace sluice {
 
-// Bytes of the character that begins with `first`; 1 for what begins none.
-inline std::size_t character_bytes(unsigned char first) {
-    return first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;
-}
-
 inline void escape_controls(fmt::memory_buffer& text) {
+    const std::string_view all(text.data(), text.size());
     const auto is_high = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
     std::size_t at = 0;
-    while (at < text.size() && !is_high(text[at])) ++at;
-    if (at == text.size()) return;
+    while (at < all.size() && !is_high(all[at])) ++at;
+    if (at == all.size()) return;
     fmt::memory_buffer out;
-    out.append(text.data(), text.data() + at);
-    while (at < text.size()) {
-        const auto first = static_cast<unsigned char>(text[at]);
-        std::size_t bytes = 1;
-        while (bytes < character_bytes(first) && at + bytes < text.size() &&
-               (static_cast<unsigned char>(text[at + bytes]) & 0xC0U) == 0x80U)
-            ++bytes;
-        const unsigned code = bytes == 2 ? static_cast<unsigned char>(text[at + 1]) : first;
-        // A byte alone is a control where the terminal knows no UTF-8.
-        if ((bytes == 1 || first == 0xC2) && code >= 0x80 && code < 0xA0)
+    out.append(all.substr(0, at));
+    while (at < all.size()) {
+        const std::string_view character = all.substr(at, character_bytes(all, at));
+        if (const unsigned code = control_at(all, at).code; code >= 0x80)
             fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
         else
-            out.append(text.data() + at, text.data() + at + bytes);
-        at += bytes;
+            out.append(character);
+        at += character.size();
     }
     text = std::move(out);
 }

@@ -157,6 +157,13 @@ TEST(Values, quotesForOneLineOfAMessage) {
                                            "b\x1B"
                                            "c")
                               .c_str());
+    // A byte alone is one where the terminal knows no UTF-8; within a character it is none.
+    STRCMP_EQUAL(R"("\u009Bx")", in_quotes("\x9Bx").c_str());
+    STRCMP_EQUAL("?x", without_controls("\x9Bx").c_str());
+    CHECK_TRUE(has_controls("x\x9B"));
+    STRCMP_EQUAL("\"\xE2\x80\x9C\"", in_quotes("\xE2\x80\x9C").c_str());
+    STRCMP_EQUAL("\xE2\x80\x9C", without_controls("\xE2\x80\x9C").c_str());
+    CHECK_FALSE(has_controls("\xE2\x80\x9C"));
     STRCMP_EQUAL("\"abc...\"", in_quotes("abcdef", 3).c_str());
     STRCMP_EQUAL("\"a...\"", in_quotes("a\xC3\xA9z", 2).c_str());  // not half an e acute
 }
