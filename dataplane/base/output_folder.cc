@@ -66,12 +66,12 @@ std::string read_all(int file) {
 
 }  // namespace
 
-std::optional<OutputFolder::Entry> OutputFolder::entry_of(const std::string& name, const std::string& path) {
+std::optional<OutputFolder::Content> OutputFolder::content_of(const std::string& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
     const auto hash = hash_of(path);
     if (!hash) return std::nullopt;
-    return Entry{static_cast<std::uint64_t>(status.st_size), *hash, name};
+    return Content{static_cast<std::uint64_t>(status.st_size), *hash};
 }
 
 tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& path) {
@@ -90,10 +90,9 @@ tl::expected<OutputFolder, std::string> OutputFolder::open(const std::string& pa
     std::string text = read_all(made.list_.get());
     for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
         std::string_view line = std::string_view(text).substr(at, end - at);
-        Entry entry{};
-        if (!take_number(line, entry.bytes) || !take_number(line, entry.hash)) continue;
-        entry.name = line;
-        made.entries_.push_back(std::move(entry));
+        Content content{};
+        if (!take_number(line, content.bytes) || !take_number(line, content.hash)) continue;
+        made.entries_.emplace(line, content);
     }
     if (std::string why = made.remember(); !why.empty()) return refuse(why);
     return made;
@@ -107,35 +106,33 @@ OutputFolder::~OutputFolder() {
         static_cast<void>(rewrite());  // what stands there is as true, in the order of writing
 }
 
-bool OutputFolder::owns(const Entry& entry) const {
-    return std::find(entries_.begin(), entries_.end(), entry) != entries_.end();
+bool OutputFolder::owns(const std::string& name, const Content& content) const {
+    const auto [first, last] = entries_.equal_range(name);
+    return std::any_of(first, last, [&](const auto& entry) { return entry.second == content; });
 }
 
 bool OutputFolder::is_as_left(const std::string& name) const {
-    const auto there = entry_of(name, file(name));
-    return there && owns(*there);
+    const auto there = content_of(file(name));
+    return there && owns(name, *there);
 }
 
 // Writes the list anew, without what is no longer so.
 std::string OutputFolder::remember() {
-    std::vector<Entry> known;
-    known.swap(entries_);
-    for (const Entry& entry : known)
-        if (entry_of(entry.name, file(entry.name)) == entry && !owns(entry)) entries_.push_back(entry);
+    const auto known = std::exchange(entries_, {});
+    for (const auto& [name, content] : known)
+        if (content_of(file(name)) == content && !owns(name, content)) entries_.emplace(name, content);
     return entries_.size() == known.size() ? std::string() : rewrite();
 }
 
 // In the order of names, so that equal files have equal lists.
 std::string OutputFolder::rewrite() {
-    std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& a, const Entry& b) { return a.name < b.name; });
     std::string text;
-    for (const Entry& entry : entries_) text += line_of(entry);
+    for (const auto& [name, content] : entries_) text += line_of(name, content);
     return ftruncate(list_.get(), 0) != 0 ? std::strerror(errno) : add(text);
 }
 
-std::string OutputFolder::line_of(const Entry& entry) {
-    return std::to_string(entry.bytes) + " " + std::to_string(entry.hash) + " " + entry.name + "\n";
+std::string OutputFolder::line_of(const std::string& name, const Content& content) {
+    return std::to_string(content.bytes) + " " + std::to_string(content.hash) + " " + name + "\n";
 }
 
 std::string OutputFolder::add(const std::string& lines) {
@@ -182,21 +179,20 @@ std::string OutputFolder::write(const std::string& name, std::string_view text) 
 }
 
 std::string OutputFolder::own(const std::string& name, const std::string& made) {
-    const auto entry = entry_of(name, made);
-    if (!entry) return cannot_be_written(made, errno);
-    if (owns(*entry)) return {};
-    std::erase_if(entries_, [&](const Entry& before) { return before.name == name; });
-    if (std::string error = add(line_of(*entry)); !error.empty()) return error;
-    entries_.push_back(*entry);
+    const auto content = content_of(made);
+    if (!content) return cannot_be_written(made, errno);
+    if (owns(name, *content)) return {};
+    entries_.erase(name);
+    if (std::string error = add(line_of(name, *content)); !error.empty()) return error;
+    entries_.emplace(name, *content);
     return {};
 }
 
 std::vector<std::string> OutputFolder::own_files(const std::string& folder) const {
     std::vector<std::string> names;
-    for (const Entry& entry : entries_)
-        if (entry.name.starts_with(folder + "/") && is_as_left(entry.name) &&
-            std::find(names.begin(), names.end(), entry.name) == names.end())
-            names.push_back(entry.name);
+    for (auto at = entries_.lower_bound(folder + "/");
+         at != entries_.end() && at->first.starts_with(folder + "/"); ++at)
+        if (is_as_left(at->first) && (names.empty() || names.back() != at->first)) names.push_back(at->first);
     return names;
 }
 

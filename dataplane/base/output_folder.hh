@@ -2,15 +2,16 @@
 //
 // It replaces only files that a program of Sluice wrote there and that are as it left them: FOLDER/
 // .sluice-outputs lists those with their size and a hash, so that equal runs leave equal lists, and a copy of
-// the folder is as good. Whatever else has such a name is refused, and so is a
-// way out of the folder by a link. One process has a folder at a time. Errors are sentences that name the
-// file. A folder with no such file has no list.
+// the folder is as good. Whatever else has such a name is refused, and so is a way out of the folder by a
+// link. One process has a folder at a time. Errors are sentences that name the file. A folder with no such
+// file has no list.
 #pragma once
 
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,16 +45,15 @@ class OutputFolder {
 
   private:
     OutputFolder() = default;
-    struct Entry {
+    struct Content {
         std::uint64_t bytes, hash;
-        std::string name;
-        bool operator==(const Entry&) const = default;
+        bool operator==(const Content&) const = default;
     };
-    // As the file at `path` is; nothing: there is no regular one.
-    static std::optional<Entry> entry_of(const std::string& name, const std::string& path);
+    // Of the file at `path`; nothing: there is no regular one.
+    static std::optional<Content> content_of(const std::string& path);
     bool is_as_left(const std::string& name) const;
-    bool owns(const Entry& entry) const;
-    static std::string line_of(const Entry& entry);
+    bool owns(const std::string& name, const Content& content) const;
+    static std::string line_of(const std::string& name, const Content& content);
     std::string add(const std::string& lines);
     std::string remember();
     std::string rewrite();
@@ -61,7 +61,8 @@ class OutputFolder {
     std::string path_;
     pid_t owner_ = getpid();  // a child that ends leaves the list to it
     FileDescriptor list_;
-    std::vector<Entry> entries_;
+    // By name; two of one that an end came between.
+    std::multimap<std::string, Content> entries_;
 };
 
 }  // namespace sluice
