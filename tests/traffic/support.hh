@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/file_contents.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/generate.hh"
 #include "tools/traffic/recipe.hh"
@@ -101,14 +101,6 @@ class TempFolder {
   private:
     std::filesystem::path path_;
 };
-
-inline std::string contents(const std::filesystem::path& file) {
-    std::ifstream stream{file, std::ios::binary};
-    if (!stream) throw std::runtime_error{file.string() + " is not there"};
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
-}
 
 inline void put(const std::filesystem::path& file, std::string_view text) {
     std::ofstream stream{file, std::ios::binary};
