@@ -15,7 +15,7 @@ import tomllib
 from programs import NAMES, PROGRAM, ROOT, loopback, main, said, unittest
 
 MOST_EXPOSED = 40  # of 100, as systemd-analyze reckons it
-PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-fabric.1", "man1/sluice-import.1")
+PAGES = ("man8/sluiced.8", "man5/sluice.toml.5", "man1/sluicectl.1", "man1/sluice-traffic.1", "man1/sluice-peer.1", "man1/sluice-fabric.1", "man1/sluice-import.1")
 UNITS = ("sluiced.service", "sluiced@.service")
 
 
@@ -33,8 +33,8 @@ class Installed(loopback.Case):
     def test_everything_has_its_place(self):
         share = self.prefix / "share"
         wanted = [self.prefix / "bin" / name for name in NAMES] + [share / "man" / page for page in PAGES] + [self.units / unit for unit in UNITS]
-        wanted += [share / "bash-completion/completions" / name for name in (*NAMES, "sluice-peer")]
-        wanted += [self.prefix / "bin/sluice-peer", self.prefix / "bin/sluice-picture", *(share / "sluice/tools" / name for name in ("picture", "svg.py", "quantities.py"))]
+        wanted += [share / "bash-completion/completions" / name for name in NAMES]
+        wanted += [self.prefix / "bin/sluice-picture", *(share / "sluice/tools" / name for name in ("picture", "svg.py", "quantities.py"))]
         client = next(self.prefix.rglob("sluice/client.py")).parent
         wanted += [client / name for name in ("__init__.py", "client.py", "switch.py", "py.typed")]
         wanted += [self.prefix / "lib/sysusers.d/sluice.conf",
@@ -82,7 +82,7 @@ class Installed(loopback.Case):
         self.assertNotIn("TERMS AND CONDITIONS FOR USE", done)
 
     def test_completions_are_scripts_that_bash_takes(self):
-        for name in (*NAMES, "sluice-peer"):
+        for name in NAMES:
             said("bash", "-n", self.prefix / "share/bash-completion/completions" / name)
 
     def test_each_program_is_completed(self):

@@ -10,7 +10,7 @@ sys.path[:0] = [str(ROOT / "tests" / "loopback"), str(ROOT / "tests" / "control"
 
 import loopback  # noqa: E402
 
-NAMES = ("sluiced", "sluice-traffic", "sluicectl", "sluice-fabric", "sluice-import")
+NAMES = ("sluiced", "sluice-traffic", "sluicectl", "sluice-fabric", "sluice-import", "sluice-peer")
 PROGRAM = {}
 
 

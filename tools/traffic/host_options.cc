@@ -199,6 +199,12 @@ HostOptions parse_host_options(std::span<char* const> words) {
     return options;
 }
 
+std::vector<HostOptionHelp> host_option_help() {
+    std::vector<HostOptionHelp> all;
+    for (const Row& row : rows) all.push_back({row.word, row.value, row.help});
+    return all;
+}
+
 std::string host_usage() {
     std::string usage;
     for (const Row& row : rows)

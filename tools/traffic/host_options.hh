@@ -54,6 +54,10 @@ inline constexpr std::uint32_t most_host_qps = 64;
 
 // `words` are those behind `sluice-peer host`.
 HostOptions parse_host_options(std::span<char* const> words);
+struct HostOptionHelp {
+    std::string_view word, value, help;
+};
+std::vector<HostOptionHelp> host_option_help();  // for the man page
 std::string host_usage();
 
 // At any host: of its queue pair k of those with the host in place `peer` of the list.
