@@ -57,8 +57,7 @@ class Compare(Scenarios):
         asked = json.loads((self.made("a", text) / "report.json").read_text())["configuration"]
         self.assertEqual(asked, {"flow.0.from": '"h1..h2"', "flow.0.message": '"20KB"', "flow.0.name": '"in cast"', "flow.0.qps": "2", "flow.0.stop": '"100us"',
                                  "flow.0.to": '"h3"', "host.default.cc": '"none"', "switch.default.buffer.size": '"2MB"', "switch.sw1.hash_seed": "7",
-                                 "switch.sw1.port.h1": "a port", "switch.sw1.port.h1.queue.3.wred": '"none"', "topology": "a topology", "topology.hosts": "3",
-                                 "topology.kind": '"star"'})
+                                 "switch.sw1.port.h1": "a port", "switch.sw1.port.h1.queue.3.wred": '"none"', "topology": "a topology", "topology.hosts": "3"})
 
     def test_the_largest_difference_comes_first(self):
         figures = self.differences(self.made("a", SMALL), self.made("b", SMALL.replace("20KB", "200KB")))["figures"]
