@@ -28,6 +28,7 @@
     let chosen = null;  // a name; "": the fabric, or the one switch
     let source = null;
     let held = false;
+    let is_new = false;  // of what was chosen nothing has been shown
 
     const why_at = async (at) => {
         const { result, error } = await got("why", of_switch(chosen, at ? { at } : {}));
@@ -43,6 +44,8 @@
         if (!view().has_data()) return;
         view().show();
         draw_all();
+        if (is_new) follow_section();  // the first figures have moved it
+        is_new = false;
         document.documentElement.dataset.ready = "true";
     }
     function take(told) {
@@ -66,6 +69,7 @@
     }
     function choose(name) {
         chosen = name;
+        is_new = true;
         shown_name = name ? `${name} of ${title}` : title;
         for (const each of [a_switch, fabric]) each.root.hidden = each !== view();
         pick.selectedIndex = names.indexOf(name) + 1;
@@ -81,7 +85,11 @@
         const known = wanted === "" || names.includes(wanted);
         if (names.length > 0 && chosen !== (known ? wanted : "")) choose(known ? wanted : "");
         place.textContent = known || names.length === 0 ? "" : `There is no switch ${wanted}; this is the fabric.`;
-        const section = words.get("section") && document.getElementById(words.get("section"));
+        follow_section();
+    }
+    function follow_section() {
+        const name = new URLSearchParams(location.hash.slice(1)).get("section");
+        const section = name && document.getElementById(name);
         if (section?.tagName !== "SECTION") return;
         section.scrollIntoView();
         const title = section.querySelector("h2");
