@@ -17,7 +17,7 @@ class Browser:
     """With one tab. `complaints`: all that it has written to the console, exceptions, and what it asked the network for."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="sluice-browser-")
+        self.folder = tempfile.TemporaryDirectory(prefix="sluice-browser-", ignore_cleanup_errors=True)  # its children may still write
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
         # The protocol has descriptors 3 and 4.
