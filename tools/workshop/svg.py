@@ -2,6 +2,9 @@
 from xml.sax.saxutils import escape
 
 INK, FAINT = '#222', '#ddd'
+# What is white, ink or faint turns around where the reader wants it dark.
+DARK = ('<style>@media (prefers-color-scheme: dark) { .paper { fill: #14181e; } text[stroke="white"] { stroke: #14181e; } '
+        f'[fill="{INK}"] {{ fill: #e6eaf0; }} [stroke="{INK}"] {{ stroke: #e6eaf0; }} [stroke="{FAINT}"] {{ stroke: #38414d; }} }}</style>')
 UNSEEN = 0.8  # of a pixel: what a line may be beside its points
 
 
@@ -69,7 +72,7 @@ class Drawing:
 
     def svg(self, heading, left, height):
         head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
-                f'height="{height}" font-family="system-ui, sans-serif">\n'
-                f'<rect width="100%" height="100%" fill="white"/>\n'
+                f'height="{height}" style="max-width:100%;height:auto" font-family="system-ui, sans-serif">\n{DARK}\n'
+                f'<rect class="paper" width="100%" height="100%" fill="white"/>\n'
                 f'<text x="{left}" y="26" font-size="17" font-weight="bold" fill="{INK}">{escape(heading)}</text>')
         return '\n'.join([head, *self.out, '</svg>']) + '\n'
