@@ -316,6 +316,11 @@ class Seen(Page):
         self.page(path)
         report = json.loads(path.read_text())
         tab = self.opened(self.folder / "fabric.html")
+        self.assertIn(report["pause_trees"][0]["text"], tab.evaluate("document.querySelector('.cause').textContent"))
+        for group in report["balance"]:
+            self.assertEqual(self.row(tab, "balance", f"{group['switch']} {' '.join(group['links'])}")[2:], [str(group[name]) for name in ("mean_load_ppm", "max_over_mean_permille", "jain_permille")])
+        self.assertIn("no collectives", tab.evaluate("document.querySelector('#collectives').innerText"))
+        self.assertEqual(tab.evaluate("document.title"), "lossless \u2013 a slow <host> \u2013 Sluice")
         flows = report["flows"][0]
         self.assertEqual(self.row(tab, "flows", "in")[1:3], [str(flows["throughput_bps"]), str(flows["messages"])])
         for name in NAMES:

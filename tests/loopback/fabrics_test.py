@@ -148,6 +148,22 @@ class Fabrics(FabricCase):
         self.assertIn("h1 by leaf1", words)
         self.assertIn(timeline["roots"][0], words)
 
+    def test_the_picture_marks_where_pauses_began(self):
+        report = self.report(SMALL)
+        root = xml.etree.ElementTree.parse(self.folder / "made" / "fabric.svg").getroot()
+        (mark,) = [each for each in root.findall(".//{*}rect") if each.get("fill") == "none"]
+        self.assertEqual(mark.find("{*}title").text, report["pause_trees"][0]["text"])
+        host = next(each for each in root.findall(".//{*}circle") if each.find("{*}title").text == "h4")
+        self.assertAlmostEqual(float(mark.get("x")) + float(mark.get("width")) / 2, float(host.get("cx")), delta=0.2)
+        self.assertAlmostEqual(float(mark.get("y")) + float(mark.get("height")) / 2, float(host.get("cy")), delta=0.2)
+
+    def test_pictures_follow_dark_mode_and_width(self):
+        self.report(SMALL)
+        for name in ("fabric.svg", "pauses.svg"):
+            text = (self.folder / "made" / name).read_text()
+            self.assertIn("prefers-color-scheme: dark", text)
+            self.assertIn('style="max-width:100%;height:auto"', text)
+
     def test_assertions_decide(self):
         self.report(SMALL, "--assert", "verdict.lossless", "--assert", "links.leaf1-spine1.directions.0.packets ge 0")
         done = self.fabric("run", SMALL, "--assert", "ledger.dropped gt 5", status=FALSE)

@@ -176,9 +176,11 @@ class Files(Pages):
         out, page = self.run_page()
         report, series = (json.loads((out / name).read_text()) for name in ("report.json", "series.json"))
         (told,) = data_of(page)["runs"]
-        for key in ("name", "question", "fabric", "seed", "end_ns", "verdict", "ledger", "asserts", "pause_trees", "pause_cycles",
+        for key in ("name", "question", "fabric", "seed", "end_ns", "verdict", "ledger", "asserts", "collectives", "balance", "pause_trees", "pause_cycles",
                     "pause_timeline", "events"):
             self.assertEqual(told[key], report[key], key)
+        root = report["pause_trees"][0]
+        self.assertEqual(told["culprit"], root["to" if root["slow_host"] else "switch"])
         self.assertEqual(told["series"], series)
         self.assertEqual([part["name"] for part in told["parts"]], ["whole run", "first", "second"])
         for part, figures in zip(told["parts"], (report, *report["phases"].values())):
@@ -367,6 +369,7 @@ class InBrowser(Pages):
                               for name, link in figures["links"].items() for direction in link["directions"]])
         ledger = tab.evaluate("[...document.querySelectorAll('#ledger table')[0].tBodies[0].rows].map(row => [row.cells[0].textContent, Number(row.cells[1].querySelector('data').value)])")
         self.assertEqual(ledger, [[name.replace("_", " "), value] for name, value in report["ledger"].items() if type(value) is int])
+        self.assertIn(report["pause_trees"][0]["text"], tab.evaluate("document.querySelector('.cause').textContent"))
         # 4 grids of lines, a topology, a distribution; and texts of a figure near it.
         self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 3)
         self.assertGreater(tab.evaluate("document.querySelectorAll('.chart svg path').length"), 30)

@@ -29,13 +29,9 @@ class Drawing {
     }
 
     std::string text() {
-        std::string out = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-            "height=\"{1:.0f}\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
-            "fill=\"#ffffff\"/>\n",
-            width_, height_);
+        std::string out = svg_head(width_, height_);
         if (!shades_.title.empty())
-            out += fmt::format("<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" fill=\"#222\">{}</text>\n",
+            out += fmt::format("<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" fill=\"#333\">{}</text>\n",
                                margin, xml_text(shades_.title));
         for (LinkId id = 0; id < topology_.links.size(); ++id) out += link(id);
         for (NodeId node = 0; node < topology_.nodes.size(); ++node) out += this->node(node);
@@ -128,15 +124,27 @@ class Drawing {
         return out;
     }
 
+    // Around a node that reaches so far to each side.
+    std::string culprit_mark(NodeId id, double across, double down) const {
+        if (shades_.culprit.empty() || topology_.nodes[id].name != shades_.culprit) return {};
+        const auto [x, y] = places_[id];
+        return fmt::format(
+            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"none\" "
+            "stroke=\"{}\" stroke-width=\"3\"><title>{}</title></rect>\n",
+            x - across - 5, y - down - 5, 2 * across + 10, 2 * down + 10, color(1),
+            xml_text(shades_.culprit_text));
+    }
+
     std::string node(NodeId id) const {
         const Node& node = topology_.nodes[id];
         const Point at = places_[id];
         if (node.is_host) {
             const bool many = topology_.nodes.size() > 80;
-            std::string out = fmt::format(
-                "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#f4f1e8\" "
-                "stroke=\"#555\"><title>{}</title></circle>\n",
-                at.x, at.y, many ? 5 : 9, xml_text(node.name));
+            std::string out = culprit_mark(id, many ? 5 : 9, many ? 5 : 9) +
+                              fmt::format(
+                                  "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#f4f1e8\" "
+                                  "stroke=\"#555\"><title>{}</title></circle>\n",
+                                  at.x, at.y, many ? 5 : 9, xml_text(node.name));
             if (many)
                 return out + fmt::format(
                                  "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" font-size=\"9\" "
@@ -149,12 +157,14 @@ class Drawing {
                              at.x, at.y + 24, xml_text(node.name));
         }
         const double half = std::max(24.0, static_cast<double>(node.name.size()) * 4.0 + 4);
-        return fmt::format(
-            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"24\" rx=\"4\" "
-            "fill=\"#2f4b6e\"><title>{}</title></rect>\n"
-            "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#fff\" "
-            "text-anchor=\"middle\">{}</text>\n",
-            at.x - half, at.y - 12, 2 * half, xml_text(node.name), at.x, at.y + 4, xml_text(node.name));
+        return culprit_mark(id, half, 12) +
+               fmt::format(
+                   "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"24\" rx=\"4\" "
+                   "fill=\"#2f4b6e\"><title>{}</title></rect>\n"
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#fff\" "
+                   "text-anchor=\"middle\">{}</text>\n",
+                   at.x - half, at.y - 12, 2 * half, xml_text(node.name), at.x, at.y + 4,
+                   xml_text(node.name));
     }
 
     std::string legend() const {
@@ -172,10 +182,14 @@ class Drawing {
                 x, y - 8, color(paused), x + 13, y + 13, paused * 100);
             x += 40;
         }
-        return out +
-               fmt::format(
-                   "<text x=\"{:.0f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#333\">width: load</text>\n",
-                   x + 8, y);
+        const auto line = [](double at_x, double at_y, const std::string& text) {
+            return fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#333\">{}</text>\n",
+                               at_x, at_y, xml_text(text));
+        };
+        out += line(x + 8, y, "width: load");
+        if (!shades_.culprit.empty())
+            out += line(margin, y - 24, "red frame, pauses began here: " + shades_.culprit_text);
+        return out;
     }
 
     const Topology& topology_;
@@ -185,6 +199,16 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string svg_head(double width, double height) {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\" style=\"max-width:100%;height:auto\" font-family=\"sans-serif\">\n"
+        "<style>@media (prefers-color-scheme: dark) {{ .paper {{ fill: #14181e; }} "
+        "text[fill=\"#333\"] {{ fill: #e6eaf0; }} line[stroke=\"#ddd\"] {{ stroke: #38414d; }} }}</style>\n"
+        "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        width, height);
+}
 
 std::string svg_of(const Topology& topology, const Shades& shades) {
     return Drawing(topology, shades).text();

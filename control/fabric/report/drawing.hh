@@ -1,6 +1,6 @@
 // A topology as SVG: hosts at the bottom, each tier above those that it joins, a ring as a circle. A link's
 // two halves belong to its two directions, each nearest to the end that sends: width by load, color by the
-// share of time that it was paused.
+// share of time that it was paused; a red frame is around the node at which most time of pauses began.
 #pragma once
 
 #include <string>
@@ -18,7 +18,13 @@ struct DirectionShade {
 struct Shades {
     std::vector<std::array<DirectionShade, 2>> links;  // by link and sending end; empty: no run
     std::string title;
+    std::string culprit;       // name of the node at which most time of pauses began; empty: none
+    std::string culprit_text;  // why
 };
+
+// The first lines of a drawing: as wide as there is room, and dark where the reader wants it. Its text is
+// #333, its rules are #ddd.
+std::string svg_head(double width, double height);
 
 std::string svg_of(const Topology& topology, const Shades& shades);
 

@@ -242,7 +242,9 @@ Json make_overview(Fabric& fabric) {
     Json report = head_json(fabric, false);
     report["ledger"] = ledger_json(fabric);
     report["flows"] = flows_json(fabric, fabric.now());
+    report["collectives"] = collectives_json(fabric);
     report["links"] = links_json(fabric, fabric.now());
+    report["balance"] = balance_json(fabric.plan(), report["links"]);
     make_room(report["switches"], fabric.switches().size());
     for (FabricSwitch& each : fabric.switches()) {
         Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};

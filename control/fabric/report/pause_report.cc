@@ -223,6 +223,11 @@ Json pause_trees_json(const Fabric& fabric) {
     return json;
 }
 
+std::string culprit_of(const Json& trees) {
+    if (trees.empty()) return {};
+    return trees[0].at(trees[0].at("slow_host").get<bool>() ? "to" : "switch").get<std::string>();
+}
+
 Json pause_cycles_json(const Fabric& fabric) {
     Json json = Json::array();
     for (const PauseCycle& cycle : fabric.pauses().cycles()) {

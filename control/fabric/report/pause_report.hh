@@ -16,6 +16,10 @@ nlohmann::ordered_json pauses_json(const Fabric& fabric);
 nlohmann::ordered_json pause_trees_json(const Fabric& fabric);
 nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);
 
+// The node at which most time of pauses began: a host that takes packets too slowly, else the switch whose
+// queue stood; empty: nobody was paused.
+std::string culprit_of(const nlohmann::ordered_json& trees);
+
 // Why `host` waited, of a report's trees; empty: of all hosts, the roots alone.
 std::string why_text(const nlohmann::ordered_json& trees, const std::string& host);
 

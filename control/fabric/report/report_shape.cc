@@ -2,12 +2,16 @@
 
 #include <array>
 
+#include "control/report/page/report_shape.hh"
+
 namespace sluice::fabric {
 namespace {
 
 constexpr std::array of_pause_trees{JsonPart{"pause_trees.#.slow_host", part::flag},
                                     JsonPart{"pause_trees.#.circle", part::flag},
                                     JsonPart{"pause_trees.#.text", part::text},
+                                    JsonPart{"pause_trees.#.switch", part::text},
+                                    JsonPart{"pause_trees.#.to", part::text},
                                     JsonPart{"pause_trees.#.pauses", part::count},
                                     JsonPart{"pause_trees.#.paused_ns", part::count},
                                     JsonPart{"pause_trees.#.hops", part::count},
@@ -43,6 +47,8 @@ constexpr std::array of_run{JsonPart{"name", part::text},
                             JsonPart{"switches.*.ports.*.queues.#.deepest_bytes", part::count},
                             JsonPart{"pauses.#", part::present},
                             JsonPart{"pauses_left_out", part::count},
+                            JsonPart{"collectives.#.*", part::any},
+                            JsonPart{"balance.#.*", part::any},
                             JsonPart{"pause_trees.#.*", part::any},
                             JsonPart{"pause_cycles.#.at_ns", part::count},
                             JsonPart{"pause_cycles.#.text", part::text},
@@ -90,7 +96,12 @@ constexpr std::array of_either{JsonPart{"flows.#.name", part::text},
 
 JsonShape make_shape_for_run_page() {
     JsonShape shape{};
-    return shape.add(of_run).add(of_pause_trees).add(of_either).add(of_phase).add(of_either, "phases.*.");
+    return shape.add(of_run)
+        .add(parts_of_sharing())
+        .add(of_pause_trees)
+        .add(of_either)
+        .add(of_phase)
+        .add(of_either, "phases.*.");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/pause_roots.hh"
 #include "control/fabric/run/fabric.hh"
 #include "control/fabric/run/pause_words.hh"
@@ -119,12 +120,12 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
     const Json& roots = timeline["roots"];
     const double bottom = top + static_cast<double>(rows.size()) * row_height;
     const double height = bottom + 64 + static_cast<double>(roots.size()) * 18;
-    std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" "
-        "fill=\"#ffffff\"/>\n<text x=\"20\" y=\"24\" font-size=\"15\" fill=\"#222\">{2}: who was paused by "
-        "whom; height: part of the time; color: where it began</text>\n",
-        plot_left + width + 40, height, xml_text(title));
+    std::string out = svg_head(plot_left + width + 40, height);
+    out += fmt::format(
+        "<text x=\"20\" y=\"24\" font-size=\"15\" fill=\"#333\">{}: who was paused by whom; height: part of "
+        "the "
+        "time; color: where it began</text>\n",
+        xml_text(title));
     const double wide = width / bins;
     for (std::size_t n = 0; n < rows.size(); ++n) {
         const Json& row = rows[n];
@@ -154,7 +155,7 @@ std::string draw_timeline(const Json& timeline, const std::string& title) {
         const double x = plot_left + width * n / 4;
         out += fmt::format(
             "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" "
-            "stroke=\"#bbb\"/>\n",
+            "stroke=\"#ddd\"/>\n",
             x, top, bottom + 4);
         const double ns = timeline["bin_ns"].get<double>() * bins * n / 4;
         out += text_at(x, bottom + 18, "middle", text_of_time(static_cast<std::int64_t>(ns)));

@@ -109,6 +109,31 @@ function choice(label, options, chosen, first = 0) {
     return element("label", {}, `${label} `, select);
 }
 
+// Of a fabric's report: where most time of pauses began, collectives, and how evenly ECMP loaded the cables.
+function first_cause([first]) {
+    if (!first) return null;
+    return element("p", { class: "cause" }, "Pauses began here: ", element("b", {}, first.text), `: ${formats.ns(first.paused_ns)} in ${plural(first.pauses, "pause")}`);
+}
+const collective_columns = [
+    { head: "Collective", get: (row) => row.name },
+    { head: "Ranks", number: true, get: (row) => row.ranks },
+    { head: "Steps", number: true, get: (row) => row.steps },
+    { head: "Step p50", number: true, get: (row) => row.step_ns.p50, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
+    { head: "p99", number: true, get: (row) => row.step_ns.p99, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
+    { head: "max", number: true, get: (row) => row.step_ns.max, show: formats.ns },
+    { head: "Bus bandwidth", number: true, get: (row) => row.bus_bandwidth_bps, show: formats.bps },
+    { head: "State", get: (row) => row.state },
+    { head: "Last in most steps", get: ({ straggler: { host, steps, by_ns } }) => (host === null ? "" : `${host} in ${plural(steps, "step")}, by ${formats.ns(by_ns)}`) },
+    { head: "Slowest path", get: ({ slowest_path: { from, to, over_median_permille } }) => (from === null ? "" : `${from} to ${to}, ${formats.permille(over_median_permille)} of the median`) },
+];
+const balance_columns = [
+    { head: "Switch", get: (row) => row.switch },
+    { head: "Cables", get: (row) => row.links.join(", ") },
+    { head: "Mean load", number: true, get: (row) => row.mean_load_ppm, show: formats.ppm },
+    { head: "Busiest over mean", number: true, get: (row) => row.max_over_mean_permille, show: formats.permille },
+    { head: "Jain's index", number: true, get: (row) => row.jain_permille, show: (value) => (value / 1000).toFixed(3) },
+];
+
 // Links to the sections that follow, once they are there.
 function contents(root) {
     const entries = [...root.querySelectorAll("section")].map((each) =>

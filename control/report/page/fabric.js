@@ -49,7 +49,10 @@ function fabric_view(link_to, after) {
         { head: "CNPs", number: true, get: (row) => row.flow.cnp_received_packets },
         { head: "Paused", number: true, get: (row) => row.flow.paused_ns, show: formats.ns },
     ], "The fabric has no flows.");
+    const collectives = live_table("Collectives: steps that all ranks have ended", collective_columns, "The fabric has no collectives.");
+    const balance = live_table("ECMP groups, the most uneven first", balance_columns, "No switch chooses among cables.");
     const events = events_table();
+    const cause = element("div");
 
     function take(fabric) {
         if (moments.length > 0 && fabric.end_ns === latest().end_ns) moments.pop();  // a clock that stands
@@ -61,27 +64,33 @@ function fabric_view(link_to, after) {
         head.show(fabric.verdict, [["fabric", fabric.fabric], ["virtual time", formats.ns(fabric.end_ns, 6)], ["lossless packets", count(fabric.verdict.lossless_packets)],
             ["sent", count(fabric.ledger.sent)], ["delivered", count(fabric.ledger.delivered)], ["dropped", count(fabric.ledger.dropped)],
             ["in switches", count(fabric.ledger.queued)], ["on cables", count(fabric.ledger.on_wire)]]);
+        if (after) cause.replaceChildren(first_cause(fabric.pause_trees) ?? "");
         const span = formats.ns(fabric.end_ns - (after ? 0 : moments[0].end_ns));
         links.title.textContent = after ? `Links, each direction: rates are means of the whole run of ${span}`
             : moments.length < 2 ? "Links, each direction: totals since the start; rates come with the clock" : `Links, each direction: rates of the last ${span} of the clock, totals since the start`;
         switches.update(Object.entries(fabric.switches).map(([key, of]) => ({ key, of })));
         links.update(Object.entries(fabric.links).flatMap(([name, { speed_bps, cut, directions }]) => directions.map((direction, n) => ({ key: `${name} ${n}`, name, n, speed_bps, cut, direction }))));
         flows.update(fabric.flows.slice(0, most_flows).map((flow) => ({ key: flow.name, flow })));
+        collectives.update(fabric.collectives.map((row) => ({ key: row.name, ...row })));
+        balance.update(fabric.balance.map((row) => ({ key: `${row.switch} ${row.links.join(" ")}`, ...row })));
         events.update(event_rows(fabric.events, after ? 1000 : 30));
     }
 
     const root = element("div", { class: "view" }, head.nodes);
+    head.facts.before(cause);
     root.append(
         section("switches", "Switches", ...switches.nodes),
         section("links", "Links", ...links.nodes),
         section("flows", "Flows", ...flows.nodes),
+        section("collectives", "Collectives", ...collectives.nodes),
+        section("balance", "ECMP balance", ...balance.nodes),
         section("fabric-events", "Events", ...events.nodes),
         after ? element("p", { class: "note" }, "Where pauses began, and rates and depths over time: sluice-fabric report, on the run's folder.") : "");
     head.facts.after(contents(root));
     const wait = (text) => {
         moments.length = 0;
         head.wait(text);
-        for (const each of [switches, links, flows, events]) each.update([]);
+        for (const each of [switches, links, flows, collectives, balance, events]) each.update([]);
     };
     return { root, take, show, wait, has_data: () => moments.length > 0 };
 }

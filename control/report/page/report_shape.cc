@@ -82,6 +82,27 @@ constexpr std::array of_switch{JsonPart{"clock", part::text},
                                JsonPart{"decisions.state", part::text},
                                JsonPart{"decisions.why?.#.sentence", part::text}};
 
+constexpr std::array of_sharing{
+    JsonPart{"collectives.#.name", part::text},
+    JsonPart{"collectives.#.state", part::text},
+    JsonPart{"collectives.#.ranks", part::number},
+    JsonPart{"collectives.#.steps", part::number},
+    JsonPart{"collectives.#.step_ns.p50", part::number | part::null},
+    JsonPart{"collectives.#.step_ns.p99", part::number | part::null},
+    JsonPart{"collectives.#.step_ns.max", part::number | part::null},
+    JsonPart{"collectives.#.bus_bandwidth_bps", part::number},
+    JsonPart{"collectives.#.straggler.host", part::text | part::null},
+    JsonPart{"collectives.#.straggler.by_ns", part::number | part::null},
+    JsonPart{"collectives.#.straggler.steps", part::number},
+    JsonPart{"collectives.#.slowest_path.from", part::text | part::null},
+    JsonPart{"collectives.#.slowest_path.to", part::text | part::null},
+    JsonPart{"collectives.#.slowest_path.over_median_permille", part::number | part::null},
+    JsonPart{"balance.#.switch", part::text},
+    JsonPart{"balance.#.links.#", part::text},
+    JsonPart{"balance.#.mean_load_ppm", part::number},
+    JsonPart{"balance.#.max_over_mean_permille", part::number | part::null},
+    JsonPart{"balance.#.jain_permille", part::number | part::null}};
+
 constexpr std::array of_fabric{JsonPart{"fabric", part::text},
                                JsonPart{"name", part::text},
                                JsonPart{"ledger.sent", part::number},
@@ -108,6 +129,9 @@ constexpr std::array of_fabric{JsonPart{"fabric", part::text},
                                JsonPart{"links.*.directions.#.paused_ns.*", part::number},
                                JsonPart{"links.*.directions.#.lost_on_wire", part::number},
                                JsonPart{"links.*.directions.#.lost_into_cut", part::number},
+                               JsonPart{"pause_trees.#.text", part::text},
+                               JsonPart{"pause_trees.#.paused_ns", part::number},
+                               JsonPart{"pause_trees.#.pauses", part::number},
                                JsonPart{"switches.*.tier", part::number}};
 
 JsonShape shape_of_switch() {
@@ -118,7 +142,11 @@ JsonShape shape_of_switch() {
 
 JsonShape shape_of_fabric() {
     JsonShape shape{};
-    shape.add(of_verdict).add(of_fabric).add(of_verdict, "switches.*.").add(of_switch, "switches.*.");
+    shape.add(of_verdict)
+        .add(of_fabric)
+        .add(of_sharing)
+        .add(of_verdict, "switches.*.")
+        .add(of_switch, "switches.*.");
     return shape;
 }
 
@@ -166,6 +194,8 @@ tl::expected<Json, std::string> for_page(const ReadBy& read) {
 }
 
 }  // namespace
+
+std::span<const JsonPart> parts_of_sharing() { return of_sharing; }
 
 tl::expected<Json, std::string> report_for_page(std::string_view text) {
     return for_page([&](const JsonShape& shape) { return read_shaped(text, shape); });

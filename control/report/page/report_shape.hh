@@ -2,11 +2,17 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "control/report/figures/shaped_json.hh"
+
 namespace sluice {
+
+// Of a fabric's report, on each page of it: collectives, and how evenly ECMP loaded the cables.
+std::span<const JsonPart> parts_of_sharing();
 
 // Those parts of a report's text alone: {report}, or of sluice-fabric's {fabric, switches}, where each of
 // `switches` is as a report. The error says what is wrong, and where (shaped_json.hh).

@@ -5,6 +5,7 @@
 #include "control/config/text/say.hh"
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/pause_report.hh"
 #include "control/fabric/report/timeline.hh"
 #include "control/fabric/run/thread_plan.hh"
 #include "control/fabric/scenario/files.hh"
@@ -21,7 +22,7 @@ namespace {
 
 // Load and pauses of a report, for the picture.
 Shades shades_of(const nlohmann::ordered_json& report) {
-    Shades shades{{}, report["fabric"].get<std::string>()};
+    Shades shades{{}, report["fabric"].get<std::string>(), {}, {}};
     const double end_ns = std::max(report["end_ns"].get<double>(), 1.0);
     for (const auto& link : report["links"]) {
         auto& made = shades.links.emplace_back();
@@ -31,6 +32,10 @@ Shades shades_of(const nlohmann::ordered_json& report) {
             for (const auto& paused : direction["paused_ns"])
                 made[n].paused = std::max(made[n].paused, paused.get<double>() / end_ns);
         }
+    }
+    if (const nlohmann::ordered_json& trees = report["pause_trees"]; !trees.empty()) {
+        shades.culprit = culprit_of(trees);
+        shades.culprit_text = trees[0]["text"].get<std::string>();
     }
     return shades;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "control/fabric/report/pause_report.hh"
 #include "control/report/page/one_file.hh"
 #include "control/report/page/page_files.hh"
 #include "tools/fabric/page/page_files.hh"
@@ -102,7 +103,9 @@ Json run_for_page(const std::string& name, const Json& report, const Json& serie
         run["parts"].push_back(part_of(phase, figures, figures.at("from_ns").get<std::uint64_t>(),
                                        figures.at("to_ns").get<std::uint64_t>(), figures.at("pauses"),
                                        "user_deepest_bytes"));
-    run.update(members(report, {"pause_trees", "pause_cycles", "pause_timeline", "events"}));
+    run.update(members(
+        report, {"collectives", "balance", "pause_trees", "pause_cycles", "pause_timeline", "events"}));
+    run["culprit"] = culprit_of(report.at("pause_trees"));
     run["series"] = series;
     return run;
 }

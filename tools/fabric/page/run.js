@@ -140,6 +140,8 @@ function run_page(root, run) {
     ]));
     if (run.verdict.reasons.length > 0) root.append(element("ul", {}, run.verdict.reasons.map((reason) => element("li", {}, reason))));
 
+    root.append(first_cause(run.pause_trees) ?? "");
+
     const by_part = element("div");
     const topology = topology_chart(run, () => part);
     let part = whole;
@@ -157,11 +159,13 @@ function run_page(root, run) {
     const selects = [pick(), pick()].filter(Boolean);
     root.append(
         section("assertions", "Assertions", assertions(run)),
-        section("topology", "Topology: load and pauses", element("div", { class: "controls" }, selects[0] ?? null), topology.box, topology_legend(), folded("Every link as a table", links)),
+        section("topology", "Topology: load and pauses", element("div", { class: "controls" }, selects[0] ?? null), topology.box, topology_legend(run), folded("Every link as a table", links)),
         section("time", "Rates and queues over time", time_section(run)),
         section("completion", "Completion times of messages", completion_section(run)),
         section("pauses", "Pauses and where they began", pause_section(run)),
         section("flows", "Flows and queues", element("div", { class: "controls" }, selects[1] ?? null), by_part),
+        ...(run.collectives.length > 0 ? [section("collectives", "Collectives", table("Steps that all ranks have ended", collective_columns, run.collectives))] : []),
+        ...(run.balance.length > 0 ? [section("balance", "ECMP balance", table("ECMP groups, the most uneven first", balance_columns, run.balance))] : []),
         section("ledger", "Ledger", ledger_section(run)),
     );
     if (run.events.length > 0)

@@ -57,7 +57,7 @@ function topology_chart(run, part) {
             });
         });
         return {
-            tooltip: { ...tooltip_style(colors), formatter: ({ dataType, data }) => (dataType === "node" ? tip(data.name, []) : tip(`${data.direction.from} to ${data.direction.to}`, [
+            tooltip: { ...tooltip_style(colors), formatter: ({ dataType, data }) => (dataType === "node" ? tip(data.name, data.name === run.culprit ? [[null, "pauses began here", run.pause_trees[0].text]] : []) : tip(`${data.direction.from} to ${data.direction.to}`, [
                 [null, "load", formats.ppm(data.direction.load_ppm)], [null, "paused", formats.ppm(Math.round(data.paused * 1e6))],
                 [null, "speed", formats.bps(data.link.speed_bps)], [null, "packets", count(data.direction.packets)],
                 [null, "lost", count(data.direction.lost_on_wire + data.direction.lost_into_cut)],
@@ -67,7 +67,7 @@ function topology_chart(run, part) {
                 data: run.nodes.map((node) => ({
                     id: ids.get(node.name), name: node.name, x: place(places.get(node.name))[0], y: place(places.get(node.name))[1],
                     symbol: node.tier === 0 ? "circle" : "roundRect", symbolSize: node.tier === 0 ? (crowded ? 7 : 13) : [Math.max(46, 8 * node.name.length + 12), 22],
-                    itemStyle: { color: node.tier === 0 ? colors.host : colors.node },
+                    itemStyle: { color: node.tier === 0 ? colors.host : colors.node, ...(node.name === run.culprit ? { borderColor: colors.paused, borderWidth: 4 } : {}) },
                     label: { show: true, position: node.tier === 0 ? "bottom" : "inside", color: node.tier === 0 ? colors.ink : "#ffffff", fontSize: crowded && node.tier === 0 ? 9 : 12, rotate: crowded && node.tier === 0 ? 90 : 0 },
                 })),
             }],
@@ -76,10 +76,10 @@ function topology_chart(run, part) {
     return chart("Topology; the table below it has the same figures", Math.min(640, Math.max(300, rows + 120)), option);
 }
 
-function topology_legend() {
+function topology_legend(run) {
     const shares = [0, 0.05, 0.25, 0.5, 1];
     const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", "data-share": share }), `${share * 100} %\u2002`));
-    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.");
+    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.", run.culprit ? " Red frame: where most time of pauses began." : "");
 }
 
 // What changes of a total in each interval, per second; the first sample is the beginning.
