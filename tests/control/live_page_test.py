@@ -160,6 +160,16 @@ class Head(Page):
             wait_for(lambda: tab.evaluate("document.title"), lambda title: title.endswith(f"{running.config.stem} on {host} \u2013 Sluice"))
             self.assertTrue(tab.evaluate("document.getElementById('page').innerText").startswith(f"{running.config.stem}\n\n{running.config} on {host}\n"))
 
+    def test_a_chart_without_lines_is_left_out(self):
+        running = self.page()
+        shown = "[...document.querySelectorAll('#queues .chart, #pauses .chart')].filter((box) => !box.hidden).length"
+        with browser.Browser() as tab:
+            tab.open(self.url)
+            wait_for(lambda: self.row(tab, "ports", "h3"))
+            self.assertEqual(tab.evaluate(shown), 0)
+            running.ctl("clock run 5ms")
+            wait_for(lambda: tab.evaluate(shown), lambda charts: charts == 2)
+
     def test_a_wrong_token_says_so(self):
         self.page(address="0.0.0.0")
         with browser.Browser() as tab:

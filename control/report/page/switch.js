@@ -23,9 +23,10 @@ function switch_view(ask) {
     const rate = (get) => rate_at(moments.length - 1, get);
 
     // --- lines over the last minutes ---
+    const over_time = [];  // charts, and the names of their lines now
     // `names`: of lines now; `value(name, n)`: at a moment. `marks`: [{at, name}], thresholds.
     function lines_over_time(label, format, names, value, marks = () => []) {
-        return chart(label, 260, (colors, width) => {
+        const { box } = chart(label, 260, (colors, width) => {
             const shown = names();
             const times = moments.map((moment) => moment.at_ns);
             const thresholds = marks();
@@ -36,7 +37,9 @@ function switch_view(ask) {
                 ...thresholds.map(({ at, name }) => ({ name, type: "line", showSymbol: false, color: colors.soft, lineStyle: { type: "dashed", width: 1 },
                     data: [[times[0] ?? 0, at], [times[times.length - 1] ?? 1, at]] }))],
             };
-        }).box;
+        });
+        over_time.push({ box, names });
+        return box;
     }
     function frame(label, format, colors, width, [from, to], names) {
         const above = legend_of(names, width, colors);
@@ -208,6 +211,7 @@ function switch_view(ask) {
         const span = formats.ns(report.end_ns - moments[Math.max(0, moments.length - 1 - of_rates)].at_ns);
         ports.title.textContent = after ? `Ports: rates are means of the whole run of ${formats.ns(report.end_ns)}`
             : moments.length < 2 ? "Ports: totals since the start; rates come with the clock" : `Ports: rates of the last ${span} of the switch's clock, totals since the start`;
+        for (const { box, names } of over_time) box.hidden = names().length === 0;
         ports.update(each_port(report));
         queues.update(queue_rows(report));
         pauses.update(pause_rows(report));
