@@ -49,6 +49,9 @@ struct Shared {
     Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
            bool exclusive_pools, std::size_t all_flowlets);
 
+    // Only before the workers start.
+    void set_exclusive(bool exclusive_pools);
+
     unsigned workers;
     bool exclusive;  // the pools are: see PoolUse
     Snapshot<Policy> policy;

@@ -108,11 +108,15 @@ void clear_user_watermarks(WorkerContext& worker) {
 Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
                bool exclusive_pools, std::size_t all_flowlets)
     : workers(worker_count),
-      exclusive(exclusive_pools),
       policy(worker_count, std::move(first)),
       releases(worker_count, port_count),
       loads(port_count),
       flowlets(all_flowlets) {
+    set_exclusive(exclusive_pools);
+}
+
+void Shared::set_exclusive(bool exclusive_pools) {
+    exclusive = exclusive_pools;
     for (auto* uses : {&ingress_use, &egress_use})
         for (PoolUse& use : *uses) use.exclusive = exclusive_pools;
 }

@@ -5,6 +5,7 @@
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/run/commands.hh"
 #include "lib/values/rng.hh"
+#include "tests/sim/outcomes.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -22,6 +23,7 @@ CheckedFabric::CheckedFabric(const std::string& text, std::string label, bool ch
     auto made = Fabric::create(*plan_, {});
     if (!made) fail(made.error());
     fabric_ = std::move(*made);
+    for (FabricSwitch& each : fabric_->switches()) sim::choose_pools(each.running->device());
     for (const EventConfig& event : plan_->file.events)
         fabric_->loop().actions().at(Time{} + event.at, [this, &event] { command(event.command); });
     invariants_.resize(fabric_->switches().size());
@@ -30,6 +32,9 @@ CheckedFabric::CheckedFabric(const std::string& text, std::string label, bool ch
 
 CheckedFabric::~CheckedFabric() {
     if (!fabric_) return;
+    if (sim::notes_outcomes())
+        for (const std::uint64_t all = digest(); FabricSwitch & each : fabric_->switches())
+            sim::note_outcome(fmt::format("{} {}", label_, each.plan->name), each.running->device(), all);
     for (const std::string& error : fabric_->close()) fail(error);
 }
 

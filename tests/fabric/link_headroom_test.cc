@@ -11,6 +11,7 @@
 
 #include "dataplane/path/port_context.hh"
 #include "tests/sim/linked_ports.hh"
+#include "tests/sim/outcomes.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -53,6 +54,7 @@ class LinkAttack {
             auto made = RunningSwitch::create(config_of(which, xoff_cells), options, *ports_[which]);
             if (!made) FAIL(made.error().c_str());
             switches_[which] = std::move(*made);
+            choose_pools(switches_[which]->device());
         }
         LinkPort::join(*ports_[0]->link, *ports_[1]->link);
         const EffectivePort& port = switches_[1]->qos().ports.at("p5");

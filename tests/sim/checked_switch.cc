@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tests/sim/outcomes.hh"
+
 #include "CppUTest/TestHarness.h"
 
 namespace sluice::sim {
@@ -27,6 +29,7 @@ CheckedSwitch::CheckedSwitch(const Config& config, std::unique_ptr<Surroundings>
     auto made = RunningSwitch::create(config, options, *surroundings_);
     if (!made) fail(made.error());
     running_ = std::move(*made);
+    choose_pools(device());
     loop_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn);
 }
 

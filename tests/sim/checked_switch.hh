@@ -46,6 +46,7 @@ class CheckedSwitch {
     void must(const std::string& error, const char* what);
     // Of a switch that has nothing left to do: `wrong` so far, and whether all mbufs must be in the pool.
     void end(std::string wrong, bool all_packets);
+    const std::string& label() const { return label_; }
 
     RunningSwitch& running() { return *running_; }
     const RunningSwitch& running() const { return *running_; }

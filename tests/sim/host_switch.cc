@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lib/values/rng.hh"
+#include "tests/sim/outcomes.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -86,6 +87,10 @@ HostSwitch::HostSwitch(const Config& config, HostPorts* ports, std::string label
                        bool checks)
     : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, checks),
       ports_(ports) {}
+
+HostSwitch::~HostSwitch() {
+    if (notes_outcomes()) note_outcome(label(), device(), digest());
+}
 
 void HostSwitch::drain(Time end) {
     while (step(end)) {

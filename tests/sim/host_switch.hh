@@ -42,6 +42,7 @@ class HostSwitch final : public CheckedSwitch {
     // `packets`: mbufs; 0: as many as `sluiced` would take. `checks`: invariants after each instant.
     HostSwitch(const Config& config, HostSetup setup, std::string label = "", unsigned packets = 0,
                bool checks = true);
+    ~HostSwitch() override;
 
     HostPort& host(unsigned id) {
         ports_->ports[id]->catch_up(now());

@@ -11,6 +11,7 @@
 
 #include "lib/values/rng.hh"
 #include "tests/sim/linked_ports.hh"
+#include "tests/sim/outcomes.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -71,6 +72,7 @@ class Pair {
             auto made = RunningSwitch::create(config_of(which, workers), options, ports[which]);
             if (!made) FAIL(made.error().c_str());
             switches[which] = std::move(*made);
+            choose_pools(switches[which]->device());
         }
         LinkPort::join(*ports[0].link, *ports[1].link);
     }
@@ -109,6 +111,8 @@ class Pair {
         outcome.cable_xoffs = xoffs(1, ports_each - 1);
         outcome.sender_xoffs = xoffs(0, 0) + xoffs(0, 1);
         outcome.digest = scramble(outcome.digest ^ end.ps);
+        if (notes_outcomes())
+            for (const auto& each : switches) note_outcome("linked", each->device(), outcome.digest);
         return outcome;
     }
 

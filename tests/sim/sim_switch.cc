@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lib/values/rng.hh"
+#include "tests/sim/outcomes.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -55,6 +56,10 @@ SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
 SimSwitch::SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets)
     : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, true),
       ports_(ports) {}
+
+SimSwitch::~SimSwitch() {
+    if (notes_outcomes()) note_outcome(label(), device(), digest());
+}
 
 void SimSwitch::changed() {
     const EventLog& log = running().event_log();

@@ -31,6 +31,7 @@ class SimSwitch final : public CheckedSwitch {
   public:
     // `packets`: mbufs; 0: as many as `sluiced` would take.
     explicit SimSwitch(const Config& config, std::string label = "", unsigned packets = 0);
+    ~SimSwitch() override;
 
     SimPort& port(PortId id) { return *ports_->ports[id]; }
     const Policy& policy() const { return running().device().policy(); }
