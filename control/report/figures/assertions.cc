@@ -37,7 +37,7 @@ struct Judgment {
 };
 
 // `is_early`: the run is still to come, and parts that may come with it are not missed.
-Judgment judge(const Condition& condition, const Json& report, bool is_early) {
+Judgment judge_one(const Condition& condition, const Json& report, bool is_early) {
     const ReportPart part = find_part(report, condition.path);
     if (part.value == nullptr) {
         if (is_early && may_come(part)) return {};
@@ -62,7 +62,7 @@ std::string Assertions::add(std::string expression) {
 std::vector<std::string> Assertions::check(const Json& report) const {
     std::vector<std::string> wrong;
     for (const auto& [text, condition] : assertions_)
-        if (const Judgment judged = sluice::judge(condition, report, true); !judged.wrong.empty())
+        if (const Judgment judged = judge_one(condition, report, true); !judged.wrong.empty())
             wrong.push_back(fmt::format("--assert {}: {}", in_quotes(text), judged.wrong));
     return wrong;
 }
@@ -70,7 +70,7 @@ std::vector<std::string> Assertions::check(const Json& report) const {
 std::vector<Assertions::Judged> Assertions::judge(const Json& report) const {
     std::vector<Judged> all;
     for (const auto& [text, condition] : assertions_) {
-        const Judgment judged = sluice::judge(condition, report, false);
+        const Judgment judged = judge_one(condition, report, false);
         all.push_back({text, judged.figure,
                        judged.is_true         ? ""
                        : judged.wrong.empty() ? "it is " + judged.figure
