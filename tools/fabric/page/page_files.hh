@@ -1,5 +1,5 @@
-// What of the page is this tool's own: files of this folder, which tools/workshop/embed.py puts into the binary. The
-// rest is in control/report/page.
+// What of the page is this tool's own: files of this folder, which tools/workshop/embed.py puts into the
+// binary. The rest is in control/report/page.
 #pragma once
 
 #include <string_view>
