@@ -83,7 +83,7 @@ class Hosts(Case):
             self.assertEqual(row["cc"], "dcqcn")
             self.assertEqual(row["rate"], f"{round(host['rate_bps'] / 1e6) / 1e3:g} Gb/s")
             self.assertEqual(row["target"], f"{round(host['target_rate_bps'] / 1e6) / 1e3:g} Gb/s")
-            self.assertEqual(row["alpha"], f"{host['alpha_ppm'] / 1e6:.3f}")
+            self.assertEqual(row["alpha"], f"{host['alpha_ppm'] / 1e4:.2f} %")
             for title, figure in (("CNPs in", "cnp_received_packets"), ("CNPs out", "cnp_sent_packets"), ("CE in", "ce_packets"),
                                   ("sent", "data_packets"), ("retransmitted", "retransmitted_packets")):
                 self.assertEqual(row[title].replace(" ", ""), str(host[figure]), title)

@@ -255,7 +255,10 @@ class Ctl(Case):
         self.assertIn("out of time", running.ctl("wait port h0 up --timeout 1ms", status=FALSE))
         for condition, status in (("port h0 down", DONE), ("port h0 up", FALSE), ("port h0 flaps == 1", DONE), ("ledger balanced == true", DONE),
                                   ("pool lossless size_bytes >= 11.9MB", DONE), ("pool lossless size_bytes < 11.9MB", FALSE),
-                                  ("stats clock != real", DONE), ("port h0 pfc.rx_xoff.3 == 0", DONE), ("group h0.3 lossless == true", DONE)):
+                                  ("stats clock != real", DONE), ("port h0 pfc.rx_xoff.3 == 0", DONE), ("group h0.3 lossless == true", DONE),
+                                  ("max ports.*.flaps eq 1", DONE), ("all ports.*.link_up", FALSE), ("count ports.h*.mac ge 2", DONE), ("any *.balanced", DONE),
+                                  ("ports.h0.flaps over sum ports.*.flaps eq 100%", DONE), ("max ports.h0.*.packets over max ports.*.flaps lt 1", DONE),
+                                  ("max ports.x*.flaps eq 0", FALSE), ("flows.f.messages eq 0", USAGE), ("max ports.*.flaps lt 5ms", USAGE), ("ports.h9.mac eq 1", USAGE)):
             running.ctl("assert " + condition, status=status)
         # The failure says what is, in the condition's own words.
         self.assertIn("false: port h0 up: it is down", running.ctl("assert port h0 up", status=FALSE))

@@ -13,10 +13,10 @@
 #include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/compare.hh"
 #include "control/fabric/scenario/compare_reports.hh"
-#include "control/fabric/scenario/expression.hh"
 #include "control/fabric/scenario/find.hh"
 #include "control/fabric/scenario/junit.hh"
 #include "control/fabric/scenario/points.hh"
+#include "control/report/figures/expression.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -79,9 +79,10 @@ TEST(Expression, WhatIsNoneIsRefused) {
     CHECK(says(wrong("count flows.* eq 5ms"), "no number"));
     CHECK(says(wrong("flows.1.throughput_bps ratio to idle ge 1G"), "no number"));
     CHECK(says(wrong("flows.*.throughput_bps ge 1G"), "names 2 figures"));
-    CHECK(says(wrong("flows ge 1G"), "no single figure"));
+    CHECK(says(wrong("flows ge 1G"), "no single value"));
     CHECK(says(wrong("verdict.lossless ge 1"), "cannot be compared"));
-    CHECK(says(wrong("flows.b.c.throughput_bps"), "\"b\""));
+    CHECK(says(wrong("flows.b.d.throughput_bps"), "\"b\""));
+    CHECK(says(wrong("flows.b.c.throughput_bps"), "neither true nor false"));
     CHECK(says(wrong("flows.'b.c'.throughput_bps"), "neither true nor false"));
     CHECK(says(wrong("max switches.*.ports.*.up ge 1"), "no number"));
 }
@@ -359,7 +360,7 @@ TEST(CompareReports, EntriesOfAListAreFoundByWhatTellsThemApart) {
     constexpr std::string_view line = "{:<40}{:>16}{:>16}{:>12}\n";
     const std::string expected_text =
         fmt::format(line, "flows", "A", "B", "change") +
-        fmt::format(line, "flows.b.c.throughput_bps", "30.0 Gb/s", "15.0 Gb/s", "-50.0 %");
+        fmt::format(line, "flows.b.c.throughput_bps", "30 Gb/s", "15 Gb/s", "-50.0 %");
     STRCMP_EQUAL(expected_text.c_str(), differences_text(compare_reports(sample(), other), 9).c_str());
 }
 
@@ -414,7 +415,7 @@ TEST(Junit, FailuresAndErrorsAreEscapedAndCounted) {
     ScenarioConfig scenario;
     scenario.asserts = {{"flows.'in cast'.throughput_bps lt 60G", {}, "a < b & \"c\"", {}},
                         {"verdict.lossless", {}, {}, {}}};
-    report["asserts"] = Asserts::of(scenario, "f", {})->judge(report);
+    report["asserts"] = judge_assertions(Asserts::of(scenario, "f", {})->list(), report);
     const std::string text = junit_text({{"one", report, {}}, {"two", nullptr, {"no <file>"}}});
     CHECK(says(text, "<testsuite name=\"one\" tests=\"2\" failures=\"1\" errors=\"0\">"));
     CHECK(says(text, "a &lt; b &amp; &quot;c&quot;"));

@@ -46,11 +46,11 @@ void judge_scenario(const sluice::fabric::FabricConfig& file) {
     }
     for (const ConfigError& error : asserts->check(sample(), sample()))
         require(is_one_line(error.text()), "an error is one line", error.text());
-    const auto judged = asserts->judge(sample());
+    const auto judged = judge_assertions(asserts->list(), sample());
     require(judged.size() == file.scenario.asserts.size(), "each assertion is judged");
     for (const auto& each : judged)
         require(each["wrong"] == "" || each["met"] == false, "what cannot be judged is false", each.dump());
-    fabric::asserts_text(judged);
+    assertions_text(judged);
 }
 
 constexpr std::size_t small = 60;  // nodes of a fabric that is judged whole: it costs by switch

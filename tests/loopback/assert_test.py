@@ -32,16 +32,21 @@ class Assert(loopback.Case):
             "ports.h0.drops.ttl_expired eq 0", "ports.h1.lossless_drops.no_route lt 1",
             "port h1 down", "port h0 up", "queue h1.3 tx_packets eq 5", "group h0.3 packets eq 5", "pool lossless size_bytes gt 1MB",
             "ledger dropped eq 2", "stats clock eq virtual", "clock ne real", "end_ns ge 1ms", "ports.h0.mac eq 02:00:00:00:ff:01",
-            "ports.h0.queues.3.tx_packets eq 0", "events.0.kind eq port_down")
+            "ports.h0.queues.3.tx_packets eq 0", "events.0.kind eq port_down",
+            # And the functions, wildcards and quotients that scenarios have.
+            "max ports.*.queues.*.tx_packets eq 5", "all ports.*.lossless_drops.no_route eq 0", "count ports.*.mac eq 2", "sum ports.*.rx.packets eq 7",
+            "ports.h0.drops.no_route over ports.h0.rx.packets lt 29%", "ports.'h0'.rx.packets eq 7", "any events.*.kind eq port_down")
     UNTRUE = (("ports.h0.drops.no_route lt 2", "2"), ("lossless eq false", "true"), ("port h1 up", "down"), ("queue h1.3 tx_packets ne 5", "5"),
-              ("verdict.interrupted", "false"), ("clock eq real", "virtual"), ("verdict.lossless eq null", "true"))
+              ("verdict.interrupted", "false"), ("clock eq real", "virtual"), ("verdict.lossless eq null", "true"),
+              ("max ports.*.rx.packets lt 7", "7, at ports.h0.rx.packets"), ("end_ns lt 1us", "1000.0 us"))
     # Wrong expressions, and the text of their refusal.
     WRONG = (("", "wanted"), ("ports.h9.drops.no_route eq 0", "h9"), ("ports.h0.drops.no_rout eq 0", "no_rout"), ("verdict.losless", "perhaps lossless"),
              ("ledger.dropped", "neither true nor false"), ("ledger.dropped = 2", "compares nothing"), ("ledger.dropped eq", "wanted"),
              ("ledger.dropped eq 2 3", "wanted"), ("ledger.dropped eq many", "cannot be compared"), ("clock lt 5", "no order"),
              ("lossless gt false", "no order"), ("ports.h0 eq 3", "no single value"), ("queue h0 dropped eq 0", "PORT.N"), ("planet h0 x eq 1", "no such thing as"),
              ("queue h0.3 droped eq 0", "dropped_packets"), ("pool none size_bytes eq 0", "none"), ("ports.h0.queues.9.tx_packets eq 0", "9"),
-             ("nothing.at.all", "nothing"))
+             ("nothing.at.all", "nothing"), ("max ports.*.rx.packets", "OP VALUE"), ("max ports.h9.*.packets lt 5", "h9"), ("all ports.x*.rx.packets eq 0", "no figure matches"),
+             ("ledger.dropped ratio to idle lt 2", "there is no phase idle"))
 
     def gate(self, switch, *expressions, status=DONE, **keys):
         out = switch.run(*(word for expression in expressions for word in ("--assert", expression)), status=status, **keys)
@@ -63,7 +68,7 @@ class Assert(loopback.Case):
     def test_nothing_lossless_is_not_true(self):
         switch = Switch(self, hosts=2)
         switch.give("h0", [(0, plain())])
-        self.assertEqual(self.gate(switch, "verdict.lossless", status=FALSE), ["sluiced: false: verdict.lossless: it is null"])
+        self.assertEqual(self.gate(switch, "verdict.lossless", status=FALSE), ["sluiced: false: verdict.lossless: it is null: no packet of a lossless class was sent"])
 
     def test_wrong_ones_are_refused_before_the_run(self):
         switch = self.switch()

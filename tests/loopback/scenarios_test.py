@@ -121,7 +121,7 @@ class Assertions(Scenarios):
         self.assertEqual(told["where"], "switches.sw1.ports.h3.tx.packets")
         self.assertEqual(told["value"], report["switches"]["sw1"]["ports"]["h3"]["tx"]["packets"])
         self.assertIn("assertions: 1 of 2 hold", done.stdout)
-        self.assertRegex(done.stdout, r"FALSE +max .*: it is \d+, at switches.sw1.ports.h3.tx.packets\n +ten are enough")
+        self.assertRegex(done.stdout, r"FALSE +max .*: it is [\d ]+, at switches.sw1.ports.h3.tx.packets\n +ten are enough")
         self.assertIn("Does an incast of two lose anything?", done.stdout)
 
     def test_what_can_never_be_judged_is_refused_before_the_run(self):

@@ -1,11 +1,13 @@
-// For scripts: conditions.
+// For scripts: conditions on the report.
 #include <fmt/format.h>
 
 #include <array>
 #include <chrono>
+#include <utility>
 
 #include "control/config/schema/values.hh"
-#include "control/report/figures/condition.hh"
+#include "control/config/schema/words.hh"
+#include "control/report/figures/expression.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"
@@ -15,36 +17,42 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string said_as(const Arguments& arguments) {
+Expression said_by(const Arguments& arguments) {
     std::string text;
     for (const std::string& word : arguments.rest) append_item(text, " ", word);
-    return text;
+    auto expression = Expression::parse(text);
+    if (!expression) throw Failure{exit_usage, expression.error()};
+    return std::move(*expression);
 }
 
-template <class T>
-T or_usage(tl::expected<T, std::string> found) {
-    if (!found) throw Failure{exit_usage, found.error()};
-    return std::move(*found);
+// The report as far as the expression needs it.
+Json report_for(Context& context, const Expression& expression) {
+    const Words names = expression.part_needed();
+    Json report = context.stats(joined(names, "."));
+    for (auto name = names.rbegin(); name != names.rend(); ++name)
+        report = Json{{*name, std::exchange(report, nullptr)}};
+    return report;
 }
 
 // Looks once; exit_false when it does not hold.
-Answer look(Context& context, const Condition& condition, const Arguments& arguments) {
-    const Json part = context.stats(condition.path);
-    const Json& value = *or_usage(condition.find(part));
-    const bool holds = or_usage(condition.holds(value));
-    return {{{"holds", holds}, {"value", value}},
-            holds ? "" : fmt::format("false: {}: it is {}\n", said_as(arguments), condition.figure(value)),
-            holds ? exit_done : exit_false};
+Answer look(Context& context, const Expression& expression) {
+    const Judgment judged = expression.judge(report_for(context, expression), nullptr);
+    if (judged.is_unfit) throw Failure{exit_usage, judged.wrong};
+    std::string text;
+    if (!judged.met) text = fmt::format("false: {}: {}\n", expression.text(), expression.finding(judged));
+    return {{{"holds", judged.met}, {"value", judged.value}},
+            std::move(text),
+            judged.met ? exit_done : exit_false};
 }
 
 Answer check_condition(Context& context, const Arguments& arguments) {
-    return look(context, or_usage(Condition::parse(arguments.rest)), arguments);
+    return look(context, said_by(arguments));
 }
 
 // A switch that only starts is waited for, too; one that was there and is gone is not.
 Answer wait(Context& context, const Arguments& arguments) {
     constexpr auto interval = std::chrono::milliseconds(50);
-    const Condition condition = or_usage(Condition::parse(arguments.rest));
+    const Expression expression = said_by(arguments);
     context.wait_no_more();
     std::optional<Clock::time_point> end;
     if (arguments.has("timeout")) {
@@ -57,7 +65,7 @@ Answer wait(Context& context, const Arguments& arguments) {
     for (bool was_there = false;; pause_for(interval)) {
         const bool is_over = end && Clock::now() >= *end;
         try {
-            Answer answer = look(context, condition, arguments);
+            Answer answer = look(context, expression);
             was_there = true;
             if (answer.status == exit_done) return answer;
             if (!is_over) continue;

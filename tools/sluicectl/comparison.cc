@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "control/config/text/quantity_text.hh"
-#include "control/report/figures/report_path.hh"
+#include "control/report/figures/figure_path.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "control/report/figures/report_path.hh"
+#include "control/report/figures/figure_path.hh"
 #include "control/report/figures/since.hh"
 #include "tools/sluicectl/interrupt.hh"
 #include "tools/sluicectl/table.hh"

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "control/config/text/quantity_text.hh"
-#include "control/report/figures/figures.hh"
-#include "control/report/figures/report_path.hh"
+#include "control/report/figures/figure_path.hh"
+#include "control/report/figures/figure_unit.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -28,22 +28,9 @@ std::string rate_text(const Figure& figure, double a_second) {
 
 std::string figure_text(const Figure& figure, const Json& value) {
     if (value.is_null()) return word_text(value);
-    switch (figure.unit) {
-        case FigureUnit::ns:
-            return ns_text(value);
-        case FigureUnit::bytes:  // an account to the byte, or about how much memory
-            return figure.kind == FigureKind::counter ? count_text(value) : bytes_text(value);
-        case FigureUnit::bps:
-            return fmt::format("{:g} Gb/s", std::round(value.get<double>() / 1e6) / 1e3);
-        case FigureUnit::mc:
-            return fmt::format("{:.1f} C", value.get<double>() / 1000);
-        case FigureUnit::ppm:
-            return fmt::format("{:.3f}", value.get<double>() / 1e6);
-        case FigureUnit::permille:
-            return fmt::format("{:.2f}", value.get<double>() / 1e3);
-        default:
-            return value.is_number() ? count_text(value) : word_text(value);
-    }
+    // An account is to the byte; other bytes are about how much memory.
+    const bool is_account = figure.unit == FigureUnit::bytes && figure.kind == FigureKind::counter;
+    return is_account ? count_text(value) : sluice::figure_text(value, figure.unit);
 }
 
 // With the digits that its bucket knows; `all`: it is one of them.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "control/report/figures/report_path.hh"
+#include "control/report/figures/figure_path.hh"
 #include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/table.hh"
 

@@ -21,7 +21,7 @@ struct PhaseConfig {
     SourcePlace place;
 };
 
-// An expression over the report (scenario/expression.hh), or over a phase of it.
+// An expression over the report (control/report/figures/expression.hh), or over a phase of it.
 struct AssertConfig {
     std::string that;
     std::string phase;  // empty: the whole run

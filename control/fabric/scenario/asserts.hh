@@ -8,7 +8,7 @@
 
 #include "control/config/schema/config.hh"
 #include "control/fabric/plan/scenario_config.hh"
-#include "control/fabric/scenario/expression.hh"
+#include "control/report/figures/assertions.hh"
 
 namespace sluice::fabric {
 
@@ -24,22 +24,12 @@ class Asserts {
     // run in which nothing has happened.
     std::vector<ConfigError> check(const nlohmann::ordered_json& report,
                                    const nlohmann::ordered_json& phase) const;
-    // After the run, on its report with its phases: that, phase, value, met, where, why, wrong of each.
-    nlohmann::ordered_json judge(const nlohmann::ordered_json& report) const;
+    const std::vector<Assertion>& list() const { return list_; }
 
   private:
-    struct One {
-        Expression expression;
-        AssertConfig said;
-    };
     std::string file_;
-    std::vector<std::string> phases_;
-    std::vector<One> list_;
+    std::vector<Assertion> list_;
+    std::vector<AssertConfig> said_;  // of each
 };
-
-// Of a report's `asserts`.
-bool all_met(const nlohmann::ordered_json& asserts);
-// A line for each: whether it holds, its figure, and where to look. Empty: there are none.
-std::string asserts_text(const nlohmann::ordered_json& asserts);
 
 }  // namespace sluice::fabric

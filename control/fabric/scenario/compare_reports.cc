@@ -14,7 +14,7 @@
 
 #include "control/config/text/json_text.hh"
 #include "control/config/text/quantity_text.hh"
-#include "control/report/figures/figures.hh"
+#include "control/report/figures/figure_unit.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -254,30 +254,6 @@ Json list_json(std::vector<Difference> list) {
     return made;
 }
 
-// By the catalogue, or by the name where it has none: figures of a whole fabric.
-FigureUnit unit_of(std::string_view path) {
-    for (const std::string_view whole : {"switches.", "phases."})
-        if (path.starts_with(whole))
-            path.remove_prefix(std::min(path.find('.', whole.size()) + 1, path.size()));
-    if (const Figure* figure = find_figure(path); figure != nullptr) return figure->unit;
-    constexpr std::array<std::pair<std::string_view, FigureUnit>, 6> endings{
-        {{"_bytes", FigureUnit::bytes},
-         {"_ns", FigureUnit::ns},
-         {"_bps", FigureUnit::bps},
-         {"_ppm", FigureUnit::ppm},
-         {"_permille", FigureUnit::permille},
-         {".bytes", FigureUnit::bytes}}};
-    for (const auto& [ending, unit] : endings)
-        if (path.ends_with(ending) || path.find(std::string(ending) + ".") != path.npos) return unit;
-    return FigureUnit::none;
-}
-
-std::string rate_text(std::uint64_t bps) {
-    if (bps < 1'000'000) return grouped_text(bps) + " b/s";
-    return bps < 1'000'000'000 ? fmt::format("{:.1f} Mb/s", static_cast<double>(bps) / 1e6)
-                               : fmt::format("{:.1f} Gb/s", static_cast<double>(bps) / 1e9);
-}
-
 // At most `most` bytes, and no part of a character.
 std::string cut_text(std::string text, std::size_t most) {
     if (text.size() <= most) return text;
@@ -295,22 +271,11 @@ std::string value_words(const std::string& path, const Json& value) {
     if (!value.is_number_unsigned())
         return value.is_number() ? fmt::format("{:.4g}", value.get<double>())
                                  : cut_text(json_text(value), longest_words);
-    const auto number = value.get<std::uint64_t>();
+    const FigureUnit unit = unit_of(path);
     const bool is_quantile = ends_in(path, "p50") || ends_in(path, "p99") || ends_in(path, "p999");
-    switch (unit_of(path)) {
-        case FigureUnit::bytes:
-            return size_text(number);
-        case FigureUnit::ns:
-            return is_quantile ? quantile_text(number, number) : time_text(number);
-        case FigureUnit::bps:
-            return rate_text(number);
-        case FigureUnit::ppm:
-            return fmt::format("{:.2f} %", static_cast<double>(number) / 1e4);
-        case FigureUnit::permille:
-            return fmt::format("{:.2f}", static_cast<double>(number) / 1e3);
-        default:
-            return grouped_text(number);
-    }
+    if (unit != FigureUnit::ns || !is_quantile) return figure_text(value, unit);
+    const auto number = value.get<std::uint64_t>();
+    return quantile_text(number, number);
 }
 
 std::string change_text(const Json& before, const Json& after) {

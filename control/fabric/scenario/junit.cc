@@ -1,18 +1,11 @@
 #include "control/fabric/scenario/junit.hh"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "control/config/text/json_text.hh"
-#include "control/report/figures/junit.hh"
+#include "control/report/figures/assertions.hh"
 
 namespace sluice::fabric {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string value_text(const Json& value) {
-    return value.is_string() ? value.get<std::string>() : json_text(value);
-}
 
 std::vector<JunitCase> cases_of(const ScenarioResult& result) {
     std::vector<JunitCase> cases;
@@ -22,18 +15,7 @@ std::vector<JunitCase> cases_of(const ScenarioResult& result) {
         cases.push_back({"run", {}, all});
     }
     if (result.report.is_null()) return cases;
-    for (const Json& each : result.report["asserts"]) {
-        JunitCase one{each["that"].get<std::string>(), {}, {}};
-        if (!each["phase"].is_null()) one.name += " in " + each["phase"].get<std::string>();
-        if (each["met"] != true) {
-            const auto wrong = each["wrong"].get<std::string>();
-            one.failure = wrong.empty() ? fmt::format("it is {}, at {}", value_text(each["value"]),
-                                                      each["where"].get<std::string>())
-                                        : wrong;
-            if (const auto why = each["why"].get<std::string>(); !why.empty()) one.failure += "; " + why;
-        }
-        cases.push_back(std::move(one));
-    }
+    for (JunitCase& each : junit_cases(result.report["asserts"])) cases.push_back(std::move(each));
     return cases;
 }
 

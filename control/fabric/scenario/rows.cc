@@ -6,7 +6,7 @@
 #include <array>
 
 #include "control/config/text/json_text.hh"
-#include "control/fabric/scenario/asserts.hh"
+#include "control/report/figures/assertions.hh"
 
 namespace sluice::fabric {
 namespace {

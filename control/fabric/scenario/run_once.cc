@@ -110,7 +110,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     outcome.report["configuration"] = configuration_json(plan.asked);
     outcome.report["phases"] = phases.reports();
     outcome.report["asserts"] =
-        judges ? options.asserts->judge(outcome.report) : nlohmann::ordered_json::array();
+        judges ? judge_assertions(options.asserts->list(), outcome.report) : nlohmann::ordered_json::array();
     for (auto& [name, phase] : outcome.report["phases"].items()) shorten_phase(phase, outcome.report);
     for (std::string& error : fabric.close()) outcome.errors.push_back(std::move(error));
     if (!outcome.report["ledger"]["balanced"].get<bool>())

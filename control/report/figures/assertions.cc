@@ -3,102 +3,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-
-#include "control/config/schema/values.hh"
-#include "control/config/schema/words.hh"
-#include "control/report/figures/report_path.hh"
 
 namespace sluice {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Lists and tables that grow while the switch runs, and parts that a port has only once they were needed.
-constexpr std::array<std::string_view, 6> growing{"decisions",   "ecmp",     "events",
-                                                  "microbursts", "watchdog", "wires"};
-constexpr std::array<std::string_view, 10> late_at_a_port{
-    "faults", "injected_packets", "inject_lost_packets", "mirrored_packets",    "physical",
-    "punted", "replied_packets",  "returned_packets",    "tap_refused_packets", "unresolved_waiting_packets"};
-
-bool may_come(const ReportPart& part) {
-    const std::string_view within = part.within_path;
-    const std::string_view first = within.substr(0, within.find('.'));
-    if (std::find(growing.begin(), growing.end(), first) != growing.end()) return true;
-    return within.starts_with("ports.") &&
-           std::find(late_at_a_port.begin(), late_at_a_port.end(), part.missing) != late_at_a_port.end();
+const Json* report_of(const Json& report, const std::string& phase) {
+    if (phase.empty()) return &report;
+    const auto phases = report.find("phases");
+    return phases != report.end() && phases->contains(phase) ? &(*phases)[phase] : nullptr;
 }
 
-struct Judgment {
-    bool is_true = false;
-    std::string wrong;   // why it cannot be judged; empty: it was
-    std::string figure;  // the figure found
-};
-
-// `is_early`: the run is still to come, and parts that may come with it are not missed.
-Judgment judge_one(const Condition& condition, const Json& report, bool is_early) {
-    const ReportPart part = find_part(report, condition.path);
-    if (part.value == nullptr) {
-        if (is_early && may_come(part)) return {};
-        return {false, part.error(), {}};
-    }
-    const auto value = condition.find(*part.value);
-    if (!value) return {false, value.error(), {}};
-    const auto holds = condition.holds(**value);
-    if (!holds) return {false, holds.error(), {}};
-    return {*holds, {}, condition.figure(**value)};
+// "it is 5, at ports.p0.rx.packets: there is none"
+std::string finding(const Json& judged) {
+    const auto expression = Expression::parse(judged["that"].get<std::string>());
+    auto wrong = judged["wrong"].get<std::string>();
+    if (!expression) return wrong;
+    return expression->finding(
+        {false, judged["value"], judged["where"].get<std::string>(), std::move(wrong), false});
 }
 
 }  // namespace
 
-std::string Assertions::add(std::string expression) {
-    auto condition = Condition::parse(split_words(expression));
-    if (!condition) return std::move(condition.error());
-    assertions_.push_back({std::move(expression), std::move(*condition)});
-    return {};
+tl::expected<Assertion, std::string> assertion_of(const std::string& text) {
+    auto expression = Expression::parse(text);
+    if (!expression) return tl::unexpected(std::move(expression.error()));
+    if (const auto& phase = expression->baseline(); phase)
+        return tl::unexpected(fmt::format("there is no phase {}: phases are of a fabric's run", *phase));
+    return Assertion{std::move(*expression)};
 }
 
-std::vector<std::string> Assertions::check(const Json& report) const {
-    std::vector<std::string> wrong;
-    for (const auto& [text, condition] : assertions_)
-        if (const Judgment judged = judge_one(condition, report, true); !judged.wrong.empty())
-            wrong.push_back(fmt::format("--assert {}: {}", in_quotes(text), judged.wrong));
+std::string check_assertion(const Assertion& assertion, const Json& report, const Json& phase) {
+    const Expression& expression = assertion.expression;
+    std::string wrong = expression.check(assertion.phase.empty() ? report : phase);
+    if (wrong.empty() && expression.baseline()) wrong = expression.check(phase);
     return wrong;
 }
 
-std::vector<Assertions::Judged> Assertions::judge(const Json& report) const {
-    std::vector<Judged> all;
-    for (const auto& [text, condition] : assertions_) {
-        const Judgment judged = judge_one(condition, report, false);
-        all.push_back({text, judged.figure,
-                       judged.is_true         ? ""
-                       : judged.wrong.empty() ? "it is " + judged.figure
-                                              : judged.wrong});
-    }
-    return all;
-}
-
-Json assertions_json(const std::vector<Assertions::Judged>& judged, bool interrupted) {
+Json judge_assertions(std::span<const Assertion> assertions, const Json& report) {
+    const bool interrupted = report["verdict"]["interrupted"].get<bool>();
     Json list = Json::array();
-    for (const auto& [assertion, figure, wrong] : judged) {
-        list.push_back({{"that", assertion}, {"value", figure}, {"met", wrong.empty()}, {"wrong", wrong}});
-        if (interrupted)
-            list.back().update({{"value", nullptr}, {"met", nullptr}, {"wrong", "the run was interrupted"}});
+    for (const Assertion& each : assertions) {
+        Json judged = {
+            {"that", each.expression.text()}, {"phase", nullptr}, {"value", nullptr}, {"met", nullptr}};
+        if (!each.phase.empty()) judged["phase"] = each.phase;
+        Judgment judgment;
+        if (interrupted) {
+            judgment.wrong = "the run was interrupted";
+        } else if (const Json* within = report_of(report, each.phase); within == nullptr) {
+            judgment.wrong = fmt::format("the run ended before phase {}", each.phase);
+            judged["met"] = false;
+        } else {
+            const auto& baseline = each.expression.baseline();
+            judgment = each.expression.judge(*within, baseline ? report_of(report, *baseline) : nullptr);
+            judged["value"] = judgment.value;
+            judged["met"] = judgment.met;
+        }
+        judged["where"] = judgment.where;
+        judged["why"] = each.why;
+        judged["wrong"] = judgment.wrong;
+        list.push_back(std::move(judged));
     }
     return list;
 }
 
-std::string assertions_text(const std::vector<Assertions::Judged>& judged) {
+bool all_met(const Json& judged) {
+    return std::all_of(judged.begin(), judged.end(), [](const Json& each) { return each["met"] == true; });
+}
+
+std::string assertions_text(const Json& judged) {
     std::string text;
-    std::size_t holding = 0;
-    for (const auto& [assertion, figure, wrong] : judged) {
-        const bool holds = wrong.empty();
-        holding += holds ? 1 : 0;
-        text += fmt::format("{:<7} {}: {}\n", holds ? "holds" : "FALSE", assertion,
-                            holds ? "it is " + figure : wrong);
+    std::size_t met = 0;
+    for (const Json& each : judged) {
+        const bool holds = each["met"] == true;
+        met += holds ? 1 : 0;
+        text += fmt::format("{:<7} {}",
+                            holds                   ? "holds"
+                            : each["met"].is_null() ? "unknown"
+                                                    : "FALSE",
+                            each["that"].get<std::string>());
+        if (!each["phase"].is_null()) text += fmt::format(" (phase {})", each["phase"].get<std::string>());
+        text += fmt::format(": {}\n", finding(each));
+        if (const auto why = each["why"].get<std::string>(); !holds && !why.empty())
+            text += "        " + why + "\n";
     }
-    return text.empty() ? text : fmt::format("\nassertions: {} of {} hold\n{}", holding, judged.size(), text);
+    if (text.empty()) return {};
+    return fmt::format("\nassertions: {} of {} hold\n{}", met, judged.size(), text);
+}
+
+std::vector<std::string> false_assertions(const Json& judged) {
+    std::vector<std::string> all;
+    for (const Json& each : judged)
+        if (each["met"] == false)
+            all.push_back(fmt::format("false: {}: {}", each["that"].get<std::string>(), finding(each)));
+    return all;
+}
+
+std::vector<JunitCase> junit_cases(const Json& judged) {
+    std::vector<JunitCase> cases;
+    for (const Json& each : judged) {
+        JunitCase one{each["that"].get<std::string>(), {}, {}};
+        if (!each["phase"].is_null()) one.name += " in " + each["phase"].get<std::string>();
+        if (each["met"] != true) {
+            std::string& text = each["met"].is_null() ? one.error : one.failure;
+            text = finding(each);
+            if (const auto why = each["why"].get<std::string>(); !why.empty()) text += "; " + why;
+        }
+        cases.push_back(std::move(one));
+    }
+    return cases;
 }
 
 }  // namespace sluice

@@ -1,43 +1,41 @@
-// The conditions of --assert on a run's report, judged when the run is over.
+// The assertions of a run: judged on its report when it is over, and told to people and to machines.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
-#include "control/report/figures/condition.hh"
+#include "control/report/figures/expression.hh"
+#include "control/report/figures/junit.hh"
 
 namespace sluice {
 
-class Assertions {
-  public:
-    // The error in the expression, or empty.
-    std::string add(std::string expression);
-    bool empty() const { return assertions_.empty(); }
-
-    // Before the run, with a report in which nothing has happened yet: expressions that can never be judged,
-    // a line each.
-    std::vector<std::string> check(const nlohmann::ordered_json& report) const;
-    struct Judged {
-        std::string text;
-        std::string figure;  // that was found
-        std::string wrong;   // why it is false; empty: it holds
-    };
-    // After the run: all of them.
-    std::vector<Judged> judge(const nlohmann::ordered_json& report) const;
-
-  private:
-    struct Assertion {
-        std::string text;
-        Condition condition;
-    };
-    std::vector<Assertion> assertions_;
+struct Assertion {
+    Expression expression;
+    std::string phase{};  // whose figures it judges; empty: those of the whole run
+    std::string why{};    // for people
 };
 
-// [{that, value, met, wrong}]: as sluice-fabric's report has them, but that `value` is in words. `met` is
-// null where the run was interrupted.
-nlohmann::ordered_json assertions_json(const std::vector<Assertions::Judged>& judged, bool interrupted);
-// "assertions: 3 of 4 hold", and a line for each; empty: there is none.
-std::string assertions_text(const std::vector<Assertions::Judged>& judged);
+// Of a switch, whose run has no phases. An error is a sentence about the text.
+tl::expected<Assertion, std::string> assertion_of(const std::string& text);
+
+// Before the run: an error of one that can never be judged, or empty. `report` and `phase` (of any phase) are
+// of a run in which nothing has happened.
+std::string check_assertion(const Assertion& assertion, const nlohmann::ordered_json& report,
+                            const nlohmann::ordered_json& phase);
+// After the run, on its report with its phases: that, phase, value, met, where, why, wrong of each. `met` is
+// null when the run was interrupted.
+nlohmann::ordered_json judge_assertions(std::span<const Assertion> assertions,
+                                        const nlohmann::ordered_json& report);
+
+// Of what judge_assertions() made.
+bool all_met(const nlohmann::ordered_json& judged);
+// "assertions: 3 of 4 hold", and a line for each with its figure; empty: there is none.
+std::string assertions_text(const nlohmann::ordered_json& judged);
+// "false: THAT: it is 5" of each that is.
+std::vector<std::string> false_assertions(const nlohmann::ordered_json& judged);
+std::vector<JunitCase> junit_cases(const nlohmann::ordered_json& judged);
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/config/text/json_text.hh"
+#include "control/report/figures/figure_tree.hh"
 
 namespace sluice {
 namespace {
@@ -18,6 +19,10 @@ using Json = nlohmann::ordered_json;
 constexpr Figure catalogue[] = {
 #define FIGURE(path, kind, unit, sentence) {path, FigureKind::kind, FigureUnit::unit, sentence},
 #include "control/report/figures/figures.def"
+};
+// NOLINTNEXTLINE(modernize-avoid-c-arrays)
+constexpr Figure catalogue_of_fabrics[] = {
+#include "control/report/figures/fabric_figures.def"
 #undef FIGURE
 };
 
@@ -25,52 +30,9 @@ constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag",
 constexpr std::array<std::string_view, 11> unit_texts{
     "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius", "1/1000000", "1/1000"};
 
-// Takes the first part off `path`, up to `separator`.
-std::string_view take_first(std::string_view& path, char separator) {
-    const std::size_t end = std::min(path.find(separator), path.size());
-    const std::string_view first = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    return first;
-}
-
-// Of the catalogue's paths as a tree, a segment each.
-struct Node {
-    std::string_view segment;
-    const Figure* figure = nullptr;
-    std::vector<Node> children;
-
-    Node& child(std::string_view name) {
-        for (Node& known : children)
-            if (known.segment == name) return known;
-        return children.emplace_back(Node{name, nullptr, {}});
-    }
-    // A member by its name, or the segment that stands for any.
-    const Node* find(std::string_view key) const {
-        const Node* any = nullptr;
-        for (const Node& known : children) {
-            if (known.segment == key) return &known;
-            if (known.segment.front() == '{' || known.segment.front() == '[') any = &known;
-        }
-        return any;
-    }
-};
-
-const Node& tree() {
-    static const Node root = [] {
-        Node all;
-        for (const Figure& figure : catalogue) {
-            Node* node = &all;
-            for (std::string_view path = figure.path; !path.empty();)
-                node = &node->child(take_first(path, '.'));
-            node->figure = &figure;
-        }
-        return all;
-    }();
-    return root;
-}
-
-const Node* find_node(std::string_view path) {
-    const Node* node = &tree();
+// By the path of a leaf, in which {port} and the like may stand for themselves.
+const FigureNode* find_node(std::string_view path) {
+    const FigureNode* node = &switch_figures_tree();
     while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
     return node;
 }
@@ -80,7 +42,7 @@ class Walk {
     explicit Walk(const std::function<void(const FigureLeaf&)>& each) : each_(each) {}
 
     // `node`: nullptr where the catalogue does not go.
-    void visit(const Node* node, const Json& value) {
+    void visit(const FigureNode* node, const Json& value) {
         if (value.is_object())
             for (const auto& [key, child] : value.items()) enter(node, key, child);
         else if (value.is_array())
@@ -90,8 +52,8 @@ class Walk {
     }
 
   private:
-    void enter(const Node* within, const std::string& key, const Json& value) {
-        const Node* node = within == nullptr ? nullptr : within->find(key);
+    void enter(const FigureNode* within, const std::string& key, const Json& value) {
+        const FigureNode* node = within == nullptr ? nullptr : within->find(key);
         const std::size_t before = labels_.size();
         if (node != nullptr && node->segment.front() == '{') label(node->segment, key, value);
         visit(node, value);
@@ -120,7 +82,7 @@ class Difference {
   public:
     explicit Difference(const LeafDifference& leaf) : leaf_(leaf) {}
 
-    Json of(const Node* node, const Json* before, const Json& after) const {
+    Json of(const FigureNode* node, const Json* before, const Json& after) const {
         if (node == nullptr) return Json(Json::value_t::discarded);
         if (after.is_object()) return of_object(*node, before, after);
         if (after.is_array()) return of_list(*node, before, after);
@@ -128,7 +90,7 @@ class Difference {
     }
 
   private:
-    Json of_object(const Node& node, const Json* before, const Json& after) const {
+    Json of_object(const FigureNode& node, const Json* before, const Json& after) const {
         Json made;
         make_room(made, after.size());
         for (const auto& [key, value] : after.items()) {
@@ -138,10 +100,10 @@ class Difference {
         }
         return made;
     }
-    Json of_list(const Node& node, const Json* before, const Json& after) const {
+    Json of_list(const FigureNode& node, const Json* before, const Json& after) const {
         Json made = Json::array();
         for (std::size_t n = 0; n < after.size(); ++n) {
-            const Node* child = node.find(std::to_string(n));
+            const FigureNode* child = node.find(std::to_string(n));
             Json member =
                 of(child, child == nullptr ? nullptr : same_entry(*child, before, after[n], n), after[n]);
             if (!member.is_discarded()) made.push_back(std::move(member));
@@ -149,7 +111,8 @@ class Difference {
         return made;
     }
     // {port,queue}: the one of that port and queue.
-    static const Json* same_entry(const Node& node, const Json* list, const Json& entry, std::size_t n) {
+    static const Json* same_entry(const FigureNode& node, const Json* list, const Json& entry,
+                                  std::size_t n) {
         if (list == nullptr || !list->is_array()) return nullptr;
         if (node.segment.find(',') == std::string_view::npos) return n < list->size() ? &(*list)[n] : nullptr;
         for (const Json& other : *list) {
@@ -175,9 +138,10 @@ void to_base_unit(std::string& name, std::string_view unit, std::string_view bas
 }  // namespace
 
 std::span<const Figure> figures() { return catalogue; }
+std::span<const Figure> fabric_figures() { return catalogue_of_fabrics; }
 
 const Figure* find_figure(std::string_view path) {
-    const Node* node = find_node(path);
+    const FigureNode* node = find_node(path);
     return node == nullptr ? nullptr : node->figure;
 }
 
@@ -186,7 +150,7 @@ Json difference(const Json* before, const Json& after, std::string_view path, co
 }
 
 void for_each_leaf(const Json& report, const std::function<void(const FigureLeaf&)>& each) {
-    Walk(each).visit(&tree(), report);
+    Walk(each).visit(&switch_figures_tree(), report);
 }
 
 std::string metric_name(const Figure& figure) {

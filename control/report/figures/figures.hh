@@ -40,6 +40,8 @@ struct Figure {
 };
 
 std::span<const Figure> figures();
+// Of a fabric's report (fabric_figures.def), but for those of its switches.
+std::span<const Figure> fabric_figures();
 // By the path of a leaf, in which {port} and the like may stand for themselves; nullptr: no row.
 const Figure* find_figure(std::string_view path);
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include <rte_version.h>
 
@@ -26,6 +27,7 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
+#include "control/report/figures/assertions.hh"
 #include "control/report/figures/depth_trace.hh"
 #include "control/report/figures/figures.hh"
 #include "control/report/figures/junit.hh"
@@ -155,32 +157,16 @@ bool write_file(OutputFile& file, const std::string& text) {
 }
 
 // Before the run: false, and says why, when an assertion can never be judged.
-bool can_judge(const Assertions& assertions, RunningSwitch& running) {
+bool can_judge(std::span<const Assertion> assertions, RunningSwitch& running) {
     if (assertions.empty()) return true;
-    const auto wrong = assertions.check(make_report(running));
-    for (const std::string& line : wrong) complain("sluiced: {}\n", line);
-    return wrong.empty();
-}
-
-// Says how many assertions hold, and which are false, with their figures.
-bool holds(const std::vector<Assertions::Judged>& judged) {
-    say("{}", assertions_text(judged));
-    bool all_hold = true;
-    for (const auto& [assertion, figure, wrong] : judged) {
-        if (wrong.empty()) continue;
-        complain("sluiced: false: {}: {}\n", assertion, wrong);
-        all_hold = false;
-    }
-    return all_hold;
-}
-
-std::string junit_of(const std::string& config, const std::vector<Assertions::Judged>& judged,
-                     bool is_interrupted) {
-    JunitSuite suite{std::filesystem::path(config).stem().string(), {}};
-    for (const auto& [assertion, figure, wrong] : judged)
-        suite.cases.push_back(
-            {assertion, is_interrupted ? "" : wrong, is_interrupted ? "the run was interrupted" : ""});
-    return junit_text({suite});
+    const auto report = make_report(running);
+    bool good = true;
+    for (const Assertion& each : assertions)
+        if (const std::string wrong = check_assertion(each, report, {}); !wrong.empty()) {
+            complain("sluiced: --assert {}: {}\n", in_quotes(each.expression.text()), wrong);
+            good = false;
+        }
+    return good;
 }
 
 // `asked`: the configuration that it began with.
@@ -193,9 +179,9 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
         good = false;
     }
     auto report = make_report(running);
-    const auto judged = arguments.assertions.judge(report);
+    const auto judged = judge_assertions(arguments.assertions, report);
     report["configuration"] = configuration_json(keys_asked(Config{}, asked));
-    report["asserts"] = assertions_json(judged, running.is_interrupted());
+    report["asserts"] = judged;
     if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
     if (outputs.trace) {
         auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
@@ -209,15 +195,18 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
     if (missing != 0) complain("sluiced: internal error: {} packet buffers did not come back\n", missing);
     const bool balanced = report["ledger"]["balanced"].get<bool>();
     if (!balanced) complain("sluiced: internal error: the ledger does not balance\n");
-    if (outputs.junit)
-        good &= write_file(*outputs.junit, junit_of(arguments.config, judged, running.is_interrupted()));
+    if (outputs.junit) {
+        const JunitSuite suite{std::filesystem::path(arguments.config).stem().string(), junit_cases(judged)};
+        good &= write_file(*outputs.junit, junit_text({suite}));
+    }
     if (running.is_interrupted()) {
         if (!judged.empty()) complain("sluiced: the run was interrupted: its assertions are not judged\n");
         return exit_signaled + stopped_by();
     }
-    const bool is_true = holds(judged);
+    say("{}", assertions_text(judged));
+    for (const std::string& each : false_assertions(judged)) complain("sluiced: {}\n", each);
     if (!good || !balanced || missing != 0) return exit_failed;
-    return is_true ? exit_done : exit_false;
+    return all_met(judged) ? exit_done : exit_false;
 }
 
 int headroom_verb(const Words& words) {
@@ -319,12 +308,15 @@ int run_main(int argc, char** argv) {
         complain("sluiced: {}\n", alone.error());
         return exit_failed;
     }
-    for (const ExpectationConfig& expectation : config.expectations)
-        if (const std::string wrong = arguments.assertions.add(expectation.that); !wrong.empty()) {
-            complain("{}:{}: assert.that: {}\n", arguments.config, expectation.place.line, wrong);
+    for (const ExpectationConfig& expectation : config.expectations) {
+        auto assertion = assertion_of(expectation.that);
+        if (!assertion) {
+            complain("{}:{}: assert.that: {}\n", arguments.config, expectation.place.line, assertion.error());
             alone->reset();
             return exit_configuration;
         }
+        arguments.assertions.push_back(std::move(*assertion));
+    }
     if (!can_judge(arguments.assertions, (*alone)->running())) {
         alone->reset();
         return exit_configuration;

@@ -41,7 +41,10 @@ std::string set_log(Arguments& out, std::string_view text) {
 }
 
 std::string add_assertion(Arguments& out, std::string_view text) {
-    return out.assertions.add(std::string(text));
+    auto made = assertion_of(std::string(text));
+    if (!made) return std::move(made.error());
+    out.assertions.push_back(std::move(*made));
+    return {};
 }
 
 struct Option {

@@ -33,7 +33,7 @@ struct Arguments {
     bool force = false;
     std::string print;  // "help", "reference", "metrics", "man" and the like: say that and end
     std::optional<Duration> duration;
-    Assertions assertions;
+    std::vector<Assertion> assertions;
 };
 
 // The options of the words, or one line that names their error.

@@ -7,8 +7,8 @@
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
+#include "control/report/figures/figure_path.hh"
 #include "control/report/figures/report.hh"
-#include "control/report/figures/report_path.hh"
 #include "control/report/figures/since.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/commands.hh"

@@ -8,8 +8,8 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
+#include "control/report/figures/figure_path.hh"
 #include "control/report/figures/report.hh"
-#include "control/report/figures/report_path.hh"
 #include "control/serve/server/boundary.hh"
 
 namespace sluice {

@@ -180,7 +180,7 @@ TEST(Sluicectl, FiguresAreWrittenAsTheCatalogueHasThem) {
         "slowdown_permille": {"p50": 1234, "p99": 98765, "max": 99999},
         "completion_ns": {"p50": 123456, "max": 654321, "max_is_rounded": true}})");
     for (const auto& [name, text] : {std::pair{"rate_bps", "33.955 Gb/s"},
-                                     {"alpha_ppm", "0.519"},
+                                     {"alpha_ppm", "51.86 %"},
                                      {"slowdown_permille.p50", "1.2"},
                                      {"slowdown_permille.p99", "99"},
                                      {"completion_ns.p50", "120 us"},

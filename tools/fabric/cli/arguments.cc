@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "control/fabric/scenario/expression.hh"
+#include "control/report/figures/expression.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -11,6 +11,7 @@
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/junit.hh"
 #include "control/fabric/scenario/run_once.hh"
+#include "control/report/figures/assertions.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/progress.hh"
@@ -103,13 +104,10 @@ int finish(Outputs& outputs, const std::string& below, const FabricPlan& plan, R
                 !error.empty())
                 outcome.errors.push_back(std::move(error));
     }
-    say("{}{}", summarise(outcome.report), asserts_text(outcome.report["asserts"]));
+    say("{}{}", summarise(outcome.report), assertions_text(outcome.report["asserts"]));
     for (const std::string& error : outcome.errors) complain("sluice-fabric: {}\n", error);
-    for (const auto& each : outcome.report["asserts"])
-        if (each["met"] == false)
-            complain(
-                "sluice-fabric: false: {}: {}\n", each["that"].get<std::string>(),
-                each["wrong"] == "" ? "it is " + json_text(each["value"]) : each["wrong"].get<std::string>());
+    for (const std::string& each : false_assertions(outcome.report["asserts"]))
+        complain("sluice-fabric: {}\n", each);
     if (outcome.interrupted) return exit_signalled + signal_that_came();
     if (!outcome.errors.empty()) return exit_failed;
     return all_met(outcome.report["asserts"]) ? exit_done : exit_false;

@@ -18,6 +18,7 @@
 #include "control/fabric/scenario/run_once.hh"
 #include "control/fabric/scenario/sweep.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
+#include "control/report/figures/assertions.hh"
 #include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
 #include "tools/fabric/page/page.hh"
@@ -159,7 +160,7 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
         reports[value] = json_text(*report, 2) + "\n";
         const bool holds = all_met((*report)["asserts"]);
         say("{:>16}  {}{}", plain(range->text(value)), holds ? "holds" : "does not hold",
-            holds ? "\n" : "\n" + asserts_text((*report)["asserts"]));
+            holds ? "\n" : "\n" + assertions_text((*report)["asserts"]));
         return holds;
     };
     say("{} {} within {}\n", find.least.empty() ? "most" : "least", find.path(), find.within);

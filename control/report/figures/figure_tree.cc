@@ -1,0 +1,114 @@
+#include "control/report/figures/figure_tree.hh"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice {
+namespace {
+
+// Paths of parts, each with all that is below it.
+constexpr std::array switch_marks{
+#define FIGURE(...)
+#define COMES_WITH_RUN(path) std::string_view(path),
+#include "control/report/figures/figures.def"
+};
+constexpr std::array fabric_marks{
+#define COMES_WITH_RUN(path) std::string_view(path),
+#include "control/report/figures/fabric_figures.def"
+};
+constexpr std::array shared_parts{
+#define SWITCH_FIGURES(part) std::string_view(part),
+#include "control/report/figures/fabric_figures.def"
+#undef FIGURE
+};
+
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+FigureNode& node_at(FigureNode& root, std::string_view path) {
+    FigureNode* node = &root;
+    while (!path.empty()) node = &node->child(take_first(path, '.'));
+    return *node;
+}
+
+FigureNode tree_of(std::span<const Figure> rows, std::span<const std::string_view> marks) {
+    FigureNode root;
+    for (const Figure& figure : rows) node_at(root, figure.path).figure = &figure;
+    for (const std::string_view path : marks) node_at(root, path).comes_with_run = true;
+    return root;
+}
+
+const Figure* row_in(const FigureNode& root, std::string_view path) {
+    const FigureNode* node = &root;
+    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    return node == nullptr ? nullptr : node->figure;
+}
+
+bool comes_with_run(const FigureNode& root, std::span<const std::string> names) {
+    const FigureNode* node = &root;
+    for (const std::string& name : names) {
+        if (node->comes_with_run) return true;
+        node = node->find(name);
+        if (node == nullptr) return false;
+    }
+    return node->comes_with_run;
+}
+
+}  // namespace
+
+std::string_view take_first(std::string_view& path, char separator) {
+    const std::size_t end = std::min(path.find(separator), path.size());
+    const std::string_view first = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    return first;
+}
+
+FigureNode& FigureNode::child(std::string_view name) {
+    for (FigureNode& known : children)
+        if (known.segment == name) return known;
+    return children.emplace_back(FigureNode{name, nullptr, name.starts_with('['), {}});
+}
+
+const FigureNode* FigureNode::find(std::string_view key) const {
+    const FigureNode* any = nullptr;
+    for (const FigureNode& known : children) {
+        if (known.segment == key) return &known;
+        if (known.segment.front() == '{' || known.segment.front() == '[') any = &known;
+    }
+    return any;
+}
+
+const FigureNode& switch_figures_tree() {
+    static const FigureNode root = tree_of(figures(), switch_marks);
+    return root;
+}
+
+const FigureNode& fabric_figures_tree() {
+    static const FigureNode root = [] {
+        FigureNode made = tree_of(fabric_figures(), fabric_marks);
+        for (const Figure& figure : figures())
+            if (is_among(shared_parts, figure.path.substr(0, figure.path.find('.'))))
+                node_at(made, figure.path).figure = &figure;
+        return made;
+    }();
+    return root;
+}
+
+const Figure* row_of(std::string_view path) {
+    if (const Figure* of_fabric = row_in(fabric_figures_tree(), path); of_fabric != nullptr) return of_fabric;
+    for (const std::string_view whole : {"phases.", "switches."}) {
+        if (!path.starts_with(whole)) continue;
+        path.remove_prefix(whole.size());
+        take_first(path, '.');
+    }
+    const Figure* of_switch = row_in(switch_figures_tree(), path);
+    return of_switch != nullptr ? of_switch : row_in(fabric_figures_tree(), path);
+}
+
+bool comes_with_run(std::span<const std::string> names) {
+    while (names.size() > 2 && (names[0] == "phases" || names[0] == "switches")) names = names.subspan(2);
+    return comes_with_run(switch_figures_tree(), names) || comes_with_run(fabric_figures_tree(), names);
+}
+
+}  // namespace sluice
