@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The catalogue of figures (control/report/figures/figures.def) against reports and metrics: a row for every leaf, a leaf for every row, and
+"""The catalogue of figures (control/report/figures/rows) against reports and metrics: a row for every leaf, a leaf for every row, and
 every number in the metrics."""
 
 import collections
@@ -120,7 +120,7 @@ class Reports(loopback.Case):
     def check(self, report, before=None):
         """Every leaf has a row, and is what the row says; no counter has fallen since the report `before`."""
         leaves = self.catalogue.leaves(report)
-        self.assertEqual([leaf.path for leaf in leaves if leaf.figure is None], [], "no row in control/report/figures/figures.def")
+        self.assertEqual([leaf.path for leaf in leaves if leaf.figure is None], [], "no row in control/report/figures/rows")
         for leaf in leaves:
             kind = leaf.figure.kind
             if leaf.value is None:

@@ -267,7 +267,7 @@ class Switch:
         """Every frame is somewhere: in the ledger as a whole, and at every port; and every figure is in the catalogue."""
         check = self.test.assertEqual
         report = outcome.report
-        check(catalogue(Programs.sluiced).unknown(report), [], "no row in control/report/figures/figures.def")
+        check(catalogue(Programs.sluiced).unknown(report), [], "no row in control/report/figures/rows")
         ledger, ports = report["ledger"], report["ports"]
         check(ledger["rx"] + ledger["injected"] + ledger["generated"],
               sum(ledger[key] for key in ("tx", "dropped", "punted", "consumed", "queued")), ledger)

@@ -6,17 +6,8 @@
 namespace sluice {
 namespace {
 
-// Paths of parts, each with all that is below it.
-constexpr std::array switch_marks{
-#define FIGURE(...)
-#define COMES_WITH_RUN(path) std::string_view(path),
-#include "control/report/figures/figures.def"
-};
-constexpr std::array fabric_marks{
-#define COMES_WITH_RUN(path) std::string_view(path),
-#include "control/report/figures/fabric_figures.def"
-};
 constexpr std::array shared_parts{
+#define FIGURE(...)
 #define SWITCH_FIGURES(part) std::string_view(part),
 #include "control/report/figures/fabric_figures.def"
 #undef FIGURE
@@ -32,10 +23,19 @@ FigureNode& node_at(FigureNode& root, std::string_view path) {
     return *node;
 }
 
-FigureNode tree_of(std::span<const Figure> rows, std::span<const std::string_view> marks) {
+// What a report may lack at first, with all that is below it: no row there is of a figure that is known
+// before.
+void mark(FigureNode& node) {
+    for (FigureNode& child : node.children) mark(child);
+    const bool is_later = node.figure == nullptr || node.figure->known == FigureKnown::later;
+    node.comes_with_run =
+        is_later && std::all_of(node.children.begin(), node.children.end(),
+                                [](const FigureNode& child) { return child.comes_with_run; });
+}
+
+FigureNode tree_of(std::span<const Figure> rows) {
     FigureNode root;
     for (const Figure& figure : rows) node_at(root, figure.path).figure = &figure;
-    for (const std::string_view path : marks) node_at(root, path).comes_with_run = true;
     return root;
 }
 
@@ -67,7 +67,7 @@ std::string_view take_first(std::string_view& path, char separator) {
 FigureNode& FigureNode::child(std::string_view name) {
     for (FigureNode& known : children)
         if (known.segment == name) return known;
-    return children.emplace_back(FigureNode{name, nullptr, name.starts_with('['), {}});
+    return children.emplace_back(FigureNode{name});
 }
 
 const FigureNode* FigureNode::find(std::string_view key) const {
@@ -80,16 +80,21 @@ const FigureNode* FigureNode::find(std::string_view key) const {
 }
 
 const FigureNode& switch_figures_tree() {
-    static const FigureNode root = tree_of(figures(), switch_marks);
+    static const FigureNode root = [] {
+        FigureNode made = tree_of(figures());
+        mark(made);
+        return made;
+    }();
     return root;
 }
 
 const FigureNode& fabric_figures_tree() {
     static const FigureNode root = [] {
-        FigureNode made = tree_of(fabric_figures(), fabric_marks);
+        FigureNode made = tree_of(fabric_figures());
         for (const Figure& figure : figures())
             if (is_among(shared_parts, figure.path.substr(0, figure.path.find('.'))))
                 node_at(made, figure.path).figure = &figure;
+        mark(made);
         return made;
     }();
     return root;

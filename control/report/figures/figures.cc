@@ -17,13 +17,16 @@ using Json = nlohmann::ordered_json;
 // No std::array: clang 16 deduces none of more than 256.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays)
 constexpr Figure catalogue[] = {
-#define FIGURE(path, kind, unit, sentence) {path, FigureKind::kind, FigureUnit::unit, sentence},
+#define FIGURE(path, kind, unit, when, sentence, ...) \
+    {path, FigureKind::kind, FigureUnit::unit, FigureKnown::when, sentence},
+#define PART(path, ...)
 #include "control/report/figures/figures.def"
 };
 // NOLINTNEXTLINE(modernize-avoid-c-arrays)
 constexpr Figure catalogue_of_fabrics[] = {
 #include "control/report/figures/fabric_figures.def"
 #undef FIGURE
+#undef PART
 };
 
 constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag", "text", "number"};

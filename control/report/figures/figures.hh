@@ -32,10 +32,15 @@ enum class FigureUnit : std::uint8_t {
     permille
 };
 
+// sometimes: as the configuration and the devices are; later: it may come with the run, where it is not
+// there before. Of a path with labels: what the label stands for being there.
+enum class FigureKnown : std::uint8_t { always, sometimes, later };
+
 struct Figure {
     std::string_view path;
     FigureKind kind;
     FigureUnit unit;
+    FigureKnown known;
     std::string_view sentence;
 };
 

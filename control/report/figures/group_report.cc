@@ -1,5 +1,6 @@
 #include "control/report/figures/group_report.hh"
 
+#include "control/report/figures/report_rows.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/route/port_load.hh"
 #include "lib/route/remote_quality.hh"
@@ -19,20 +20,26 @@ bool is_balanced(const RunningSwitch& running, const EcmpGroup& group) {
     return running.device().policy().balance.balances();
 }
 
-Json member_json(RunningSwitch& running, const EcmpGroup::Member& member) {
-    return {{"via", member.address},
-            {"port", running.port_names()[member.port]},
-            {"weight", member.weight},
-            {"packets", running.device().next_hop_packets(member.next_hop)},
-            {"bytes", running.device().next_hop_bytes(member.next_hop)}};
-}
+struct MemberSource {
+    RunningSwitch& running;
+    const EcmpGroup::Member& member;
+};
+
+FIGURE_ROWS(member_rows, MemberSource, "ecmp.{group}.members.{member}") = {
+#include "control/report/figures/rows/ecmp_member.def"
+};
+
+struct BalanceSource {
+    LoadBalance mode;
+    BalanceCounts counts;
+};
+
+FIGURE_ROWS(balance_rows, BalanceSource, "ecmp.{group}.balance") = {
+#include "control/report/figures/rows/ecmp_balance.def"
+};
 
 Json balance_json(RunningSwitch& running, const EcmpGroup& group) {
-    const BalanceCounts counts = running.device().balance_counts(group.number);
-    return {{"mode", to_string(mode_of(running, group))},
-            {"flowlets", counts.flowlets},
-            {"moves", counts.moves},
-            {"collisions", counts.collisions}};
+    return json_of(balance_rows, {mode_of(running, group), running.device().balance_counts(group.number)});
 }
 
 // Of a port for its queues, and the part of its speed that it has used of late.
@@ -67,7 +74,7 @@ Json ecmp_json(RunningSwitch& running) {
     Json json = Json::object();
     for (const EcmpGroup& group : running.routes().ecmp()) {
         Json members = Json::array();
-        for (const auto& member : group.members) members.push_back(member_json(running, member));
+        for (const auto& member : group.members) members.push_back(json_of(member_rows, {running, member}));
         json[group.name] = {{"members", std::move(members)}};
         if (is_balanced(running, group)) json[group.name]["balance"] = balance_json(running, group);
     }
@@ -81,7 +88,7 @@ Json groups_json(RunningSwitch& running) {
     for (const EcmpGroup& group : running.routes().ecmp()) {
         Json members = Json::array();
         for (const auto& member : group.members) {
-            members.push_back(member_json(running, member));
+            members.push_back(json_of(member_rows, {running, member}));
             if (known) members.back().update(quality_json(running, member.port));
             if (remote != nullptr)
                 members.back()["told_bands"] = remote->bands(member.port, group.number, running.now());

@@ -6,10 +6,13 @@
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_observation.hh"
 #include "control/report/figures/report_port.hh"
+#include "control/report/figures/report_rows.hh"
 #include "control/report/figures/report_wires.hh"
 #include "control/report/figures/verdict.hh"
 #include "control/report/figures/workers.hh"
 #include "control/switch/kernel/kernel_control.hh"
+#include "control/switch/running/watchdog.hh"
+#include "dataplane/path/port_watchdog.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/buffer/pool_use.hh"
 
@@ -18,75 +21,147 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json ledger_json(const Ledger& ledger) {
-    return {{"rx", ledger.rx},
-            {"injected", ledger.injected},
-            {"generated", ledger.generated},
-            {"tx", ledger.tx},
-            {"dropped", ledger.dropped},
-            {"punted", ledger.punted},
-            {"consumed", ledger.consumed},
-            {"queued", ledger.queued},
-            {"balanced", ledger.balanced()}};
+FIGURE_ROWS(ledger_rows, Ledger, "ledger") = {
+#include "control/report/figures/rows/ledger.def"
+};
+
+Json ledger_json(RunningSwitch& running) {
+    Switch& device = running.device();
+    return json_of(ledger_rows, running.is_live() ? device.counted() : device.ledger());
 }
 
+struct KernelSource {
+    const KernelControl& kernel;
+    std::uint64_t asks_lost = 0;
+    const KernelTables& tables() const { return kernel.mirror().tables(); }
+};
+
+FIGURE_ROWS(kernel_rows, KernelSource, "kernel") = {
+#include "control/report/figures/rows/kernel.def"
+};
+
 // The kernel's part of the switch.
-Json kernel_json(const KernelControl& kernel, Switch& device) {
-    const KernelMirror& mirror = kernel.mirror();
-    std::uint64_t lost = 0;
-    for (unsigned w = 0; w < device.worker_count(); ++w)
-        if (const auto* ring = device.unresolved(static_cast<WorkerId>(w))) lost += ring->lost.get();
-    return {{"routes", mirror.tables().routes()},
-            {"routes_elsewhere", mirror.tables().routes_elsewhere()},
-            {"throws", mirror.tables().throws()},
-            {"routes_by_tos", mirror.tables().routes_by_tos()},
-            {"routes_by_source", mirror.tables().routes_by_source()},
-            {"rules", mirror.tables().rules()},
-            {"neighbors", mirror.tables().neighbors()},
-            {"refused", kernel.refused()},
-            {"asks", kernel.asks()},
-            {"asks_lost", lost},
-            {"overruns", mirror.overruns()},
-            {"resyncs", mirror.resyncs()}};
+Json kernel_json(RunningSwitch& running) {
+    if (running.kernel() == nullptr) return absent();
+    KernelSource source{*running.kernel()};
+    for (unsigned w = 0; w < running.device().worker_count(); ++w)
+        if (const auto* ring = running.device().unresolved(static_cast<WorkerId>(w)))
+            source.asks_lost += ring->lost.get();
+    return json_of(kernel_rows, source);
 }
+
+struct PoolSource {
+    const EffectivePool& pool;
+    const PoolUse& use;
+    std::uint64_t cell_bytes;
+    std::uint64_t bytes(std::uint64_t cells) const { return cells * cell_bytes; }
+};
+
+FIGURE_ROWS(pool_rows, PoolSource, "pools.{pool}") = {
+#include "control/report/figures/rows/pool.def"
+};
 
 Json pools_json(RunningSwitch& running) {
     Json json = Json::object();
-    const auto bytes = [cell = running.config().cell_bytes](auto cells) {
-        return static_cast<std::uint64_t>(cells) * cell;
-    };
+    Switch& device = running.device();
     for (const EffectivePool& pool : running.qos().pools) {
         const bool ingress = pool.direction == PoolDirection::ingress;
-        Switch& device = running.device();
         const PoolUse& use = ingress ? device.ingress_use(pool.index) : device.egress_use(pool.index);
-        json[pool.name] = {{"direction", ingress ? "ingress" : "egress"},
-                           {"size_bytes", bytes(pool.size_cells)},
-                           {"shared_bytes", bytes(pool.shared_cells)},
-                           {"used_bytes", bytes(use.shared.get())},
-                           {"watermark_bytes", bytes(use.shared_watermark.persistent())},
-                           {"user_watermark_bytes", bytes(use.shared_watermark.user())},
-                           {"headroom_size_bytes", bytes(pool.headroom_cells)},
-                           {"headroom_used_bytes", bytes(use.headroom.get())},
-                           {"headroom_watermark_bytes", bytes(use.headroom_watermark.persistent())},
-                           {"user_headroom_watermark_bytes", bytes(use.headroom_watermark.user())}};
+        json[pool.name] = json_of(pool_rows, {pool, use, running.config().cell_bytes});
     }
     return json;
 }
 
+struct GapSource {
+    const CaptureTimeline::Piece& piece;
+    const CaptureTimeline::Piece& before;
+};
+
+FIGURE_ROWS(gap_rows, GapSource, "captures.gaps.[]") = {
+#include "control/report/figures/rows/capture_gap.def"
+};
+
+Json gaps_json(const CaptureTimeline& timeline) {
+    constexpr std::size_t max_gaps = 1000;
+    const auto& pieces = timeline.pieces();
+    Json gaps = Json::array();
+    for (std::size_t i = 1; i < pieces.size() && i <= max_gaps; ++i)
+        gaps.push_back(json_of(gap_rows, {pieces[i], pieces[i - 1]}));
+    return gaps;
+}
+
 // The switch's time 0 on the captures' clock, and the time left out of their gaps: from `at_ns` on the stamp
 // is stamp_ns + (time - at_ns).
-Json captures_json(const CaptureTimeline& timeline) {
-    constexpr std::size_t most_gaps = 1000;
-    Json gaps = Json::array();
-    for (std::size_t i = 1; i < timeline.pieces().size() && i <= most_gaps; ++i)
-        gaps.push_back({{"at_ns", timeline.pieces()[i].at_ns},
-                        {"stamp_ns", timeline.pieces()[i].first_ns},
-                        {"removed_ns", timeline.pieces()[i - 1].removed_ns()}});
-    return {{"origin_ns", timeline.origin_ns()},
-            {"shortened_gaps", timeline.shortened_gaps()},
-            {"removed_ns", timeline.removed_ns()},
-            {"gaps", std::move(gaps)}};
+FIGURE_ROWS(capture_rows, CaptureTimeline, "captures") = {
+#include "control/report/figures/rows/captures.def"
+};
+
+struct WatchdogSource {
+    const std::string& port;
+    unsigned queue;
+    const WatchdogSettings& settings;
+    const WatchdogCounters& counters;
+};
+
+FIGURE_ROWS(watchdog_rows, WatchdogSource, "watchdog.{port,queue}") = {
+#include "control/report/figures/rows/watchdog.def"
+};
+
+// One entry a queue that can be watched, by port and queue.
+Json watchdog_json(const RunningSwitch& running) {
+    const Switch& device = running.device();
+    Json list = Json::array();
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        const WatchdogPolicy& policy = device.policy().ports[id].watchdog;
+        for_each_class(policy.candidates, [&](ClassId n) {
+            list.push_back(json_of(watchdog_rows, {running.port_names()[id], n, policy.settings,
+                                                   device.view(id).watchdog().counters[n]}));
+        });
+    }
+    return list;
 }
+
+Json ports_json(RunningSwitch& running) {
+    Json json;
+    const Switch& device = running.device();
+    make_room(json, device.port_count());
+    for (PortId id = 0; id < device.port_count(); ++id)
+        json[running.port_names()[id]] = port_json(running, id);
+    return json;
+}
+
+struct EventSource {
+    const RunningSwitch& running;
+    const SwitchEvent& event;
+    Json port() const {
+        const auto name = [&](const auto& notice) { return running.port_names()[notice.port]; };
+        if (event.link) return name(*event.link);
+        return event.watchdog ? Json(name(*event.watchdog)) : if_there(event.of_class, name);
+    }
+    // Of a class that is no longer on its way.
+    const ClassNotice* ended_class() const {
+        return event.of_class && !event.of_class->begins ? &*event.of_class : nullptr;
+    }
+};
+
+FIGURE_ROWS(event_rows, EventSource, "events.[]") = {
+#include "control/report/figures/rows/event.def"
+};
+
+Json events_json(const RunningSwitch& running) {
+    Json list = Json::array();
+    for (const SwitchEvent& event : running.event_log()) list.push_back(event_json(running, event));
+    return list;
+}
+
+struct SwitchSource {
+    RunningSwitch& running;
+    RunVerdict verdict;
+};
+
+FIGURE_ROWS(switch_rows, SwitchSource, "") = {
+#include "control/report/figures/rows/switch.def"
+};
 
 }  // namespace
 
@@ -99,66 +174,14 @@ Json configuration_json(std::vector<ConfigChange> asked) {
 }
 
 Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
-    Json json = {{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}};
-    if (event.link)
-        json.update({{"port", running.port_names()[event.link->port]},
-                     {"cause", to_string(event.link->is_up() ? event.link->before : event.link->cause)},
-                     {"lasted_ns", event.link->lasted.ps / 1000}});
-    if (event.watchdog)
-        json.update({{"port", running.port_names()[event.watchdog->port]},
-                     {"queue", event.watchdog->queue},
-                     {"action", event.watchdog->action},
-                     {"passed_packets", event.watchdog->passed},
-                     {"dropped_packets", event.watchdog->dropped}});
-    if (event.of_class) {
-        json.update(
-            {{"port", running.port_names()[event.of_class->port]}, {"priority", event.of_class->priority}});
-        if (!event.of_class->begins)
-            json.update({{"lossless", event.of_class->lossless}, {"lost_packets", event.of_class->lost}});
-    }
-    return json;
+    return json_of(event_rows, {running, event});
 }
 
 Json make_short_report(RunningSwitch& running) {
-    Switch& device = running.device();
     return {{"verdict", verdict_json(judge_run(running), running.is_interrupted())},
-            {"ledger", ledger_json(running.is_live() ? device.counted() : device.ledger())}};
+            {"ledger", ledger_json(running)}};
 }
 
-Json make_report(RunningSwitch& running) {
-    Switch& device = running.device();
-    Json report;
-    make_room(report, 24);
-    report["clock"] = running.is_virtual() ? "virtual" : "real";
-    report["seed"] = running.config().seed;
-    report["end_ns"] = running.now().ps / 1000;
-    const RunVerdict verdict = judge_run(running);
-    report["lossless"] = verdict.reasons.empty();
-    report["verdict"] = verdict_json(verdict, running.is_interrupted());
-    report["ledger"] = ledger_json(running.is_live() ? device.counted() : device.ledger());
-    make_room(report["ports"], device.port_count());
-    for (PortId id = 0; id < device.port_count(); ++id)
-        report["ports"][running.port_names()[id]] = port_json(running, id);
-    report["hosts"] = hosts_json(running);
-    report["flows"] = flows_json(running);
-    report["wires"] = wires_json(running);
-    report["pools"] = pools_json(running);
-    // Under the virtual clock a report says nothing that depends on the number of workers.
-    if (running.is_virtual()) report["captures"] = captures_json(running.timeline());
-    if (!running.is_virtual()) report["workers"] = workers_json(running);
-    report["watchdog"] = watchdog_json(device, running.port_names());
-    report["decisions"] = decisions_json(running.observation(), device);
-    if (Json mirrors = mirrors_json(running.mirrors()); !mirrors.empty())
-        report["mirrors"] = std::move(mirrors);
-    report["microbursts"] = microbursts_json(running.observation());
-    report["microbursts_left_out"] = running.observation().microbursts_left_out();
-    report["ecmp"] = ecmp_json(running);
-    if (running.kernel() != nullptr) report["kernel"] = kernel_json(*running.kernel(), device);
-    report["events"] = Json::array();
-    for (const SwitchEvent& event : running.event_log())
-        report["events"].push_back(event_json(running, event));
-    report["events_lost"] = running.event_log().lost();
-    return report;
-}
+Json make_report(RunningSwitch& running) { return json_of(switch_rows, {running, judge_run(running)}); }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "control/config/text/json_text.hh"
 #include "control/report/figures/host_symptoms.hh"
 #include "control/report/figures/quantiles.hh"
+#include "control/report/figures/report_rows.hh"
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -76,68 +77,74 @@ struct Sum {
         target += pair.reaction().target_rate().bits_per_second;
         alpha_ppm += pair.reaction().alpha(now) / (roce::fraction_one / million);
     }
-
-    Json json() const {
-        return {{"messages", qp.completed},
-                {"retried_messages", qp.retried},
-                {"failed_messages", qp.failed},
-                {"message_bytes", qp.completed_bytes},
-                {"delivered_bytes", qp.delivered_bytes},
-                {"wrong_payload_packets", qp.wrong_payload},
-                {"data_packets", qp.data_packets},
-                {"data_wire_bytes", qp.data_wire_bytes},
-                {"retransmitted_packets", requester.retransmissions},
-                {"timeouts", requester.timeouts},
-                {"sequence_errors", requester.sequence_errors},
-                {"rnr_naks", requester.rnr_naks},
-                {"duplicate_packets", duplicates},
-                {"early_packets", early},
-                {"reordered_packets", reordering.inversions},
-                {"reorder_depth_packets", reordering.most_depth},
-                {"repeated_packets", reordering.repeated},
-                {"ce_packets", qp.ce_received},
-                {"non_ect_packets", qp.not_ect_received},
-                {"ack_sent_packets", qp.acks_sent},
-                {"ack_received_packets", qp.acks_received},
-                {"cnp_sent_packets", qp.cnps_sent},
-                {"cnp_received_packets", qp.cnps_received},
-                {"rate_bps", rate},
-                {"target_rate_bps", target},
-                {"alpha_ppm", senders == 0 ? 0 : alpha_ppm / senders}};
-    }
 };
 
-std::uint64_t per_second(std::uint64_t bytes, Duration in) {
+std::uint64_t bits_per_second(std::uint64_t bytes, Duration in) {
     return in.ps <= 0
                ? 0
                : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
 }
 
-Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port,
-               const std::vector<std::string>& told) {
-    const roce::Nic& nic = port.nic();
-    const Time now = running.now();
-    Sum sum;
-    for (const roce::QueuePair& pair : nic.queue_pairs()) sum.add(pair, now);
-    Json json = {{"port", host.port},
-                 {"address", print_address(host.address)},
-                 {"cc", to_string(host.cc)},
-                 {"queue_pairs", nic.queue_pairs().size()},
-                 {"sent_packets", nic.statistics().frames_sent},
-                 {"received_packets", nic.statistics().frames_received},
-                 {"refused_packets", nic.statistics().refused},
-                 {"stranger_packets", nic.statistics().strangers},
-                 {"overrun_packets", port.overrun()},
-                 {"pauses_sent", port.pauses_sent()}};
-    json.update(sum.json());
-    json["paused_ns"] = Json::object();
+// By class, those that were paused.
+Json paused_json(const HostPort& port, Time now) {
+    Json json = Json::object();
     for (ClassId n = 0; n < classes; ++n)
         if (const Duration paused = port.paused_time(n, now); paused.ps != 0)
-            json["paused_ns"][std::to_string(n)] = paused.ps / 1000;
-    std::vector<std::string> symptoms = host_symptoms(running, host, port);
-    symptoms.insert(symptoms.end(), told.begin(), told.end());
-    json["symptoms"] = std::move(symptoms);
+            json[std::to_string(n)] = paused.ps / 1000;
     return json;
+}
+
+// A quantile of nothing is null: as 0 it would be less than whatever it is compared with.
+Json quantiles_or_null(const Histogram& histogram, std::int64_t unit_ps = 1000) {
+    Json quantiles = quantiles_json(histogram, unit_ps);
+    if (histogram.count() == 0)
+        for (Json& each : quantiles) each = nullptr;
+    return quantiles;
+}
+
+struct HostSource {
+    const HostConfig& host;
+    const HostPort& port;
+    const roce::Nic& nic;
+    Time now;
+    Sum sum;
+    std::vector<std::string> symptoms;
+};
+
+FIGURE_ROWS(host_rows, HostSource, "hosts.{host}") = {
+#include "control/report/figures/rows/host.def"
+};
+
+struct FlowTotal {
+    Sum sum;
+    std::uint64_t queue_pairs = 0;
+    Duration timeout;
+    Duration paused;  // of its hosts that send data, in its class
+};
+
+struct FlowSource : FlowTotal {
+    Time start;
+    const roce::FlowStatistics& durations;
+};
+
+FIGURE_ROWS(flow_rows, FlowSource, "flows.{flow}") = {
+#include "control/report/figures/rows/flow.def"
+};
+
+struct DurationsSource {
+    const roce::FlowStatistics& durations;
+};
+
+FIGURE_ROWS(duration_rows, DurationsSource, "flows.{flow}") = {
+#include "control/report/figures/rows/durations.def"
+};
+
+Json host_json(const RunningSwitch& running, const HostConfig& host, const HostPort& port,
+               const std::vector<std::string>& told) {
+    HostSource source{host, port, port.nic(), running.now(), {}, host_symptoms(running, host, port)};
+    for (const roce::QueuePair& pair : source.nic.queue_pairs()) source.sum.add(pair, source.now);
+    source.symptoms.insert(source.symptoms.end(), told.begin(), told.end());
+    return json_of(host_rows, source);
 }
 
 Rate speed_of(const RunningSwitch& running, PortId id) {
@@ -154,21 +161,6 @@ ToldSymptoms symptoms_within(const RunningSwitch& running) {
     return transfer_symptoms(hosts, [&](const std::string& from, const std::string& to) {
         return busier(received_on(running, port_of(from)), sent_on(running, port_of(to)));
     });
-}
-
-// A quantile of nothing is null: as 0 it would be less than whatever it is compared with.
-Json null_if_empty(const Histogram& histogram, Json quantiles) {
-    if (histogram.count() == 0)
-        for (Json& each : quantiles) each = nullptr;
-    return quantiles;
-}
-
-Json milli_quantiles(const Histogram& histogram) {
-    const auto value = [](Duration duration) { return duration.ps; };
-    return {{"p50", value(histogram.quantile(500))},
-            {"p99", value(histogram.quantile(990))},
-            {"p999", value(histogram.quantile(999))},
-            {"max", value(histogram.max())}};
 }
 
 }  // namespace
@@ -214,25 +206,15 @@ std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
     return totals;
 }
 
-Json durations_json(const roce::FlowStatistics& statistics) {
-    const Histogram &times = statistics.completion_time, &slowdown = statistics.slowdown;
-    return {{"completion_ns", null_if_empty(times, quantiles_json(times))},
-            {"slowdown_permille", null_if_empty(slowdown, milli_quantiles(slowdown))}};
-}
+Json durations_json(const roce::FlowStatistics& statistics) { return json_of(duration_rows, {statistics}); }
 
 Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now) {
-    struct Total {
-        Sum sum;
-        std::uint64_t queue_pairs = 0;
-        Duration timeout;
-        Duration paused;  // of its hosts that send data, in its class
-    };
-    std::vector<Total> totals(world.flows.size());
+    std::vector<FlowTotal> totals(world.flows.size());
     for (const HostPort* port : hosts) {
         const roce::Nic& nic = port->nic();
         std::vector<bool> sends(world.flows.size());
         for (const roce::QueuePair& pair : nic.queue_pairs()) {
-            Total& total = totals[pair.flow().id];
+            FlowTotal& total = totals[pair.flow().id];
             total.sum.add(pair, now);
             if (pair.requester() != nullptr) {
                 ++total.queue_pairs;
@@ -247,17 +229,8 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     const std::vector<std::string> names = flow_names(world);
     make_room(json, names.size());
     const std::vector<roce::FlowStatistics> durations = flow_statistics(world, hosts);
-    for (std::size_t n = 0; n < names.size(); ++n) {
-        const Total& total = totals[n];
-        const roce::QpStatistics& qp = total.sum.qp;
-        Json flow = {{"queue_pairs", total.queue_pairs}, {"timeout_ns", total.timeout.ps / 1000}};
-        flow.update(total.sum.json());
-        flow["throughput_bps"] =
-            per_second(qp.delivered_bytes, qp.last_delivered - (Time{} + world.flows[n].start));
-        flow["paused_ns"] = total.paused.ps / 1000;
-        flow.update(durations_json(durations[n]));
-        json[names[n]] = std::move(flow);
-    }
+    for (std::size_t n = 0; n < names.size(); ++n)
+        json[names[n]] = json_of(flow_rows, {{totals[n]}, Time{} + world.flows[n].start, durations[n]});
     return json;
 }
 

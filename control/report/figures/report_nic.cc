@@ -4,46 +4,44 @@
 
 #include <algorithm>
 
+#include "control/report/figures/report_rows.hh"
+
 namespace sluice {
+
+namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json capabilities_json(const PortCapabilities& can) {
-    return {{"driver", can.driver},
-            {"pfc_tx", to_string(can.pfc.tx)},
-            {"pfc_why", can.pfc.why},
-            {"max_mtu", can.max_mtu},
-            {"scattered_receive", can.scattered_receive},
-            {"multi_segment_transmit", can.multi_segment_transmit},
-            {"receive_queues", can.receive_queues},
-            {"transmit_queues", can.transmit_queues},
-            {"receive_spread", can.receive_spread},
-            {"receive_ring", can.receive_ring},
-            {"transmit_ring", can.transmit_ring},
-            {"paced", can.paced},
-            {"tells_ring_fill", can.tells_ring_fill},
-            {"removal_interrupt", can.removal_interrupt},
-            {"filter", can.filter},
-            {"module", can.module}};
+struct CapabilitiesSource {
+    const PortCapabilities& can;
+    bool has_segmented;
+};
+
+FIGURE_ROWS(capability_rows, CapabilitiesSource, "ports.{port}.capabilities") = {
+#include "control/report/figures/rows/capabilities.def"
+};
+
+// By priority, null where the driver counts none; absent where it counts it of no priority.
+Json by_priority_json(const PhysicalCounters& counters, Physical kind) {
+    const auto& values = counters.value[static_cast<std::size_t>(kind)];
+    if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }))
+        return absent();
+    Json list = Json::array();
+    for (const auto& value : values) list.push_back(or_null(value));
+    return list;
 }
 
-Json physical_json(const PhysicalCounters& counters) {
-    Json json = Json::object();
-    for (std::size_t n = 0; n < physical_kinds; ++n) {
-        const auto kind = static_cast<Physical>(n);
-        const auto& values = counters.value[n];
-        const std::string key(to_string(kind));
-        if (!is_by_priority(kind)) {
-            if (values[0]) json[key] = *values[0];
-            continue;
-        }
-        if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }))
-            continue;
-        for (const auto& value : values) json[key].push_back(value ? Json(*value) : Json());
-    }
-    if (counters.module_temperature) json["module_temperature_mc"] = *counters.module_temperature;
-    return json;
+FIGURE_ROWS(physical_rows, PhysicalCounters, "ports.{port}.physical") = {
+#include "control/report/figures/rows/physical.def"
+};
+
+}  // namespace
+
+Json capabilities_json(const PortCapabilities& can, bool has_segmented) {
+    return json_of(capability_rows, {can, has_segmented});
 }
+
+Json physical_json(const PhysicalCounters& counters) { return json_of(physical_rows, counters); }
 
 std::string capabilities_text(const PortCapabilities& can) {
     return fmt::format(

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-nlohmann::ordered_json capabilities_json(const PortCapabilities& can);
+// `has_segmented`: a frame has come in several packet buffers.
+nlohmann::ordered_json capabilities_json(const PortCapabilities& can, bool has_segmented);
 // Counters that the driver does not have are left out; by priority, they are null.
 nlohmann::ordered_json physical_json(const PhysicalCounters& counters);
 // "driver net_ixgbe, PFC software (...), MTU up to 9702, ..."

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "control/report/figures/report_rows.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -15,36 +16,70 @@ std::string_view mode_name(RecordMode mode, bool enabled) {
     return enabled ? "on" : "ready";
 }
 
+Json verdicts_json(const DecisionLog& log) {
+    Json json = Json::object();
+    for (const Verdict verdict :
+         {Verdict::sent, Verdict::marked, Verdict::dropped, Verdict::paused, Verdict::unfinished})
+        json[std::string(to_string(verdict))] = log.recorded(verdict);
+    if (const auto punted = log.recorded(Verdict::punted); punted != 0) json["punted"] = punted;
+    return json;
+}
+
+struct WhySource {
+    const WhyTable::Key& key;
+    const Why& why;
+    const PortNames& ports;
+    Verdict verdict() const { return std::get<Verdict>(key); }
+    const std::string& reason() const { return std::get<std::string>(key); }
+    const DecisionRecord::Place& place() const { return std::get<DecisionRecord::Place>(key); }
+};
+
+FIGURE_ROWS(why_rows, WhySource, "decisions.why.[]") = {
+#include "control/report/figures/rows/why.def"
+};
+
+struct DecisionsSource {
+    const Observation& observation;
+    const DecisionLog* log;  // null: nothing is ever recorded
+    std::string_view state;
+};
+
+Json why_json(const DecisionsSource& from) {
+    if (from.log == nullptr) return absent();
+    Json list = Json::array();
+    for (const auto& [key, why] : from.log->why().entries())
+        list.push_back(json_of(why_rows, {key, why, from.observation.ports()}));
+    return list;
+}
+
+FIGURE_ROWS(decision_rows, DecisionsSource, "decisions") = {
+#include "control/report/figures/rows/decisions.def"
+};
+
+FIGURE_ROWS(mirror_rows, Mirrors::Counts, "mirrors.{mirror}") = {
+#include "control/report/figures/rows/mirror.def"
+};
+
+struct MicroburstSource {
+    const Observation::Burst& kept;
+    const Microburst& burst;
+    const PortNames& ports;
+    Json fed_by() const {
+        Json names = Json::array();
+        burst.fed_by.for_each([&](PortId port) { names.push_back(ports[port]); });
+        return names;
+    }
+};
+
+FIGURE_ROWS(microburst_rows, MicroburstSource, "microbursts.[]") = {
+#include "control/report/figures/rows/microburst.def"
+};
+
 }  // namespace
 
 Json decisions_json(const Observation& observation, const Switch& device) {
-    const DecisionLog* log = observation.log();
-    const PortNames& ports = observation.ports();
-    Json json = {{"state", mode_name(observation.mode(), device.policy().decisions.enabled)}};
-    if (!log) return json;
-    json["recorded"] = log->recorded();
-    for (const Verdict verdict :
-         {Verdict::sent, Verdict::marked, Verdict::dropped, Verdict::paused, Verdict::unfinished})
-        json["verdicts"][std::string(to_string(verdict))] = log->recorded(verdict);
-    if (const auto punted = log->recorded(Verdict::punted); punted != 0) json["verdicts"]["punted"] = punted;
-    json["lost"] = observation.decisions_lost();
-    json["given_up"] = log->given_up();
-    json["why"] = Json::array();
-    for (const auto& [key, why] : log->why().entries()) {
-        const auto& [verdict, reason, place] = key;
-        Json entry = {{"verdict", to_string(verdict)}, {"reason", reason}, {"port", ports[place.port]}};
-        if (place.at != DecisionRecord::At::port)
-            entry[place.at == DecisionRecord::At::queue ? "queue" : "group"] = place.number;
-        entry["count"] = why.count;
-        Json first = {{"port", ports[why.first.port]}};
-        if (verdict != Verdict::paused) first["sequence"] = why.first.sequence;
-        first["at_ns"] = why.first_at.ps / 1000;
-        entry["first"] = std::move(first);
-        entry["sentence"] = why.sentence;
-        json["why"].push_back(std::move(entry));
-    }
-    json["why_left_out"] = log->why().left_out();
-    return json;
+    return json_of(decision_rows, {observation, observation.log(),
+                                   mode_name(observation.mode(), device.policy().decisions.enabled)});
 }
 
 Json mirrors_json(const Mirrors& mirrors) {
@@ -54,15 +89,10 @@ Json mirrors_json(const Mirrors& mirrors) {
     return json;
 }
 
-Json mirror_counts_json(const Mirrors::Counts& counts) {
-    return {{"mirrored_packets", counts.mirrored},
-            {"suppressed_packets", counts.suppressed},
-            {"lost_packets", counts.lost}};
-}
+Json mirror_counts_json(const Mirrors::Counts& counts) { return json_of(mirror_rows, counts); }
 
 Json microbursts_json(const Observation& observation) {
     using Burst = Observation::Burst;
-    const PortNames& ports = observation.ports();
     std::vector<const Burst*> sorted;
     for (const Burst& burst : observation.microbursts()) sorted.push_back(&burst);
     std::sort(sorted.begin(), sorted.end(), [](const Burst* a, const Burst* b) {
@@ -70,22 +100,8 @@ Json microbursts_json(const Observation& observation) {
                std::tuple(b->burst.start.ps, b->burst.port, b->burst.queue);
     });
     Json json = Json::array();
-    for (const Burst* kept : sorted) {
-        const Microburst& burst = kept->burst;
-        Json fed_by = Json::array();
-        burst.fed_by.for_each([&](PortId port) { fed_by.push_back(ports[port]); });
-        json.push_back({{"port", ports[burst.port]},
-                        {"queue", burst.queue},
-                        {"start_ns", burst.start.ps / 1000},
-                        {"length_ns", burst.length.ps / 1000},
-                        {"ended", kept->ended},
-                        {"threshold_bytes", kept->threshold_bytes},
-                        {"peak_bytes", kept->peak_bytes},
-                        {"peak_at_ns", burst.peak_at.ps / 1000},
-                        {"marked_packets", burst.marked},
-                        {"dropped_packets", burst.dropped},
-                        {"fed_by", std::move(fed_by)}});
-    }
+    for (const Burst* kept : sorted)
+        json.push_back(json_of(microburst_rows, {*kept, kept->burst, observation.ports()}));
     return json;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "control/report/figures/report_rows.hh"
 #include "dataplane/path/wire.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/roce/opcode.hh"
@@ -25,29 +26,37 @@ Ends ends_of(const RunningSwitch& running, const WireConfig& wire) {
     return ends;
 }
 
-Json direction_json(const WireDirection& direction) {
-    const WireReplies& replies = direction.replies;
-    return {{"made_packets", direction.made.get()},       {"held_packets", direction.holding.get()},
-            {"ack_packets", replies.acks.get()},          {"nak_packets", replies.naks.get()},
-            {"rnr_nak_packets", replies.rnr_naks.get()},  {"cnp_packets", replies.cnps.get()},
-            {"repeated_packets", replies.repeated.get()}, {"untracked_packets", replies.untracked.get()}};
+FIGURE_ROWS(direction_rows, WireDirection, "wires.{wire}.{direction}") = {
+#include "control/report/figures/rows/wire_direction.def"
+};
+
+Json direction_json(const WireDirection& direction) { return json_of(direction_rows, direction); }
+
+struct RuleCounts {
+    std::uint64_t matched = 0, acted = 0, passed = 0;
+};
+
+FIGURE_ROWS(rule_direction_rows, RuleCounts, "wires.{wire}.rules.{rule}.{direction}") = {
+#include "control/report/figures/rows/wire_rule_direction.def"
+};
+
+Json rule_direction_json(const WireDirection& direction, std::uint64_t id) {
+    RuleCounts counts;
+    for (const WireRuleCounters& counters : direction.rules)
+        if (counters.id.get() == id)
+            counts = {counters.matched.get(), counters.acted.get(), counters.passed.get()};
+    return json_of(rule_direction_rows, counts);
 }
 
-Json rule_json(const ImpairConfig& rule, std::uint64_t id, const Ends& ends) {
-    Json json = {{"do", to_string(rule.action)}};
-    for (const unsigned end : {0U, 1U}) {
-        std::uint64_t matched = 0, acted = 0, passed = 0;
-        for (const WireRuleCounters& counters : ends[end]->rules)
-            if (counters.id.get() == id) {
-                matched = counters.matched.get();
-                acted = counters.acted.get();
-                passed = counters.passed.get();
-            }
-        json[direction_names[end]] = {
-            {"matched_packets", matched}, {"acted_packets", acted}, {"passed_packets", passed}};
-    }
-    return json;
-}
+struct RuleSource {
+    const ImpairConfig& rule;
+    std::uint64_t id;
+    const Ends& ends;
+};
+
+FIGURE_ROWS(rule_rows, RuleSource, "wires.{wire}.rules.{rule}") = {
+#include "control/report/figures/rows/wire_rule.def"
+};
 
 std::string opcode_text(const WireEvent& event) {
     if (event.opcode == cnp_opcode) return "cnp";
@@ -55,57 +64,68 @@ std::string opcode_text(const WireEvent& event) {
     return operation != nullptr ? std::string(operation->name) : std::to_string(event.opcode);
 }
 
-Json event_json(const WireEvent& event, unsigned end, const std::string& rule) {
-    Json json = {
-        {"at_ns", event.at.ps / 1000},   {"direction", direction_names[end]}, {"rule", rule},
-        {"do", to_string(event.action)}, {"frame_bytes", event.frame_bytes},  {"done", !event.passed}};
-    if (event.roce) {
-        json["opcode"] = opcode_text(event);
-        json["qp"] = event.qp;
-        json["psn"] = event.psn;
-    }
-    return json;
-}
+struct TracedFrame {
+    WireEvent event;
+    unsigned end;
+    std::string rule;
+};
+
+FIGURE_ROWS(trace_rows, TracedFrame, "wires.{wire}.trace.[]") = {
+#include "control/report/figures/rows/wire_trace.def"
+};
 
 // The last events of both directions, in order of time.
-Json trace_json(const RunningSwitch& running, const Ends& ends, std::uint64_t& left_out) {
-    struct At {
-        WireEvent event;
-        unsigned end;
-    };
-    std::vector<At> all;
-    left_out = 0;
+struct WireTrace {
+    std::vector<TracedFrame> frames;
+    std::uint64_t left_out = 0;
+};
+
+WireTrace read_trace(const RunningSwitch& running, const Ends& ends) {
+    WireTrace read;
     for (const unsigned end : {0U, 1U}) {
         const auto& trace = ends[end]->trace;
-        const std::size_t before = all.size();
-        trace.for_each([&](std::uint64_t, const WireEvent& event) { all.push_back({event, end}); });
-        left_out += trace.total() - (all.size() - before);
+        const std::size_t before = read.frames.size();
+        trace.for_each([&](std::uint64_t, const WireEvent& event) {
+            read.frames.push_back({event, end, running.wire_rules().name_of(event.rule)});
+        });
+        read.left_out += trace.total() - (read.frames.size() - before);
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const At& a, const At& b) { return a.event.at < b.event.at; });
+    std::stable_sort(read.frames.begin(), read.frames.end(),
+                     [](const TracedFrame& a, const TracedFrame& b) { return a.event.at < b.event.at; });
+    return read;
+}
+
+Json trace_json(const WireTrace& trace) {
     Json list = Json::array();
-    for (const At& at : all)
-        list.push_back(event_json(at.event, at.end, running.wire_rules().name_of(at.event.rule)));
+    for (const TracedFrame& frame : trace.frames) list.push_back(json_of(trace_rows, frame));
     return list;
 }
+
+struct WireSource {
+    const RunningSwitch& running;
+    const std::string& name;
+    const WireConfig& wire;
+    Ends ends;
+    WireTrace trace = read_trace(running, ends);
+};
+
+Json rules_json(const WireSource& from) {
+    Json rules = Json::object();
+    for (const auto& [name, rule] : from.wire.impair)
+        rules[name] = json_of(rule_rows, {rule, from.running.wire_rules().id_of(from.name, name), from.ends});
+    return rules;
+}
+
+FIGURE_ROWS(wire_rows, WireSource, "wires.{wire}") = {
+#include "control/report/figures/rows/wire.def"
+};
 
 }  // namespace
 
 Json wires_json(const RunningSwitch& running) {
     Json json = Json::object();
-    for (const auto& [name, wire] : running.config().wires) {
-        const Ends ends = ends_of(running, wire);
-        Json rules = Json::object();
-        for (const auto& [rule_name, rule] : wire.impair)
-            rules[rule_name] = rule_json(rule, running.wire_rules().id_of(name, rule_name), ends);
-        std::uint64_t left_out = 0;
-        Json trace = trace_json(running, ends, left_out);
-        Json& one = json[name] = {{"ports", wire.ports}, {"pfc", wire.passes_pfc ? "pass" : "end"}};
-        for (const unsigned end : {0U, 1U}) one[direction_names[end]] = direction_json(*ends[end]);
-        one["rules"] = std::move(rules);
-        one["trace"] = std::move(trace);
-        one["trace_left_out"] = left_out;
-    }
+    for (const auto& [name, wire] : running.config().wires)
+        json[name] = json_of(wire_rows, {running, name, wire, ends_of(running, wire)});
     return json;
 }
 

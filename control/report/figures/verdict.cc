@@ -4,6 +4,7 @@
 
 #include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
+#include "control/report/figures/report_rows.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
@@ -34,6 +35,15 @@ void judge_drops(const RunningSwitch& running, PortId id, RunVerdict& verdict) {
                                               print_was(count), to_string(reason)));
     }
 }
+
+struct VerdictSource {
+    const RunVerdict& verdict;
+    bool is_interrupted;
+};
+
+FIGURE_ROWS(verdict_rows, VerdictSource, "verdict") = {
+#include "control/report/figures/rows/verdict.def"
+};
 
 }  // namespace
 
@@ -89,16 +99,7 @@ std::string RunVerdict::headline() const {
 }
 
 nlohmann::ordered_json verdict_json(const RunVerdict& verdict, bool is_interrupted) {
-    nlohmann::ordered_json json;
-    const auto lossless = verdict.lossless();
-    json["lossless"] = lossless ? nlohmann::ordered_json(*lossless) : nlohmann::ordered_json(nullptr);
-    json["lossless_packets"] = verdict.lossless_packets;
-    json["lost_packets"] = verdict.lost_packets;
-    json["missed_packets"] = verdict.missed_packets;
-    json["headline"] = verdict.headline();
-    json["reasons"] = verdict.reasons;
-    json["interrupted"] = is_interrupted;
-    return json;
+    return json_of(verdict_rows, {verdict, is_interrupted});
 }
 
 }  // namespace sluice

@@ -1,12 +1,13 @@
-// The PFC watchdog as control sees it: its queues, its actions since the last look, its report.
+// The PFC watchdog as control sees it: its queues, its actions since the last look.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "lib/pfc/pfc_watchdog.hh"
 #include "lib/values/ids.hh"
 
 namespace sluice {
@@ -38,7 +39,7 @@ class WatchdogWatch {
     std::vector<std::array<Seen, classes>> seen_;
 };
 
-// One entry a queue that can be watched, by port and queue.
-nlohmann::ordered_json watchdog_json(const Switch& device, const std::vector<std::string>& port_names);
+std::string_view watchdog_action_text(WatchdogAction action);
+std::string_view watchdog_state_text(WatchdogState state);
 
 }  // namespace sluice
