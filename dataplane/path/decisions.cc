@@ -84,9 +84,9 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, c
     post(worker, key_of(info), worker.now, routed);
 }
 
-AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolView pool,
+AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolBursts& pools,
                                  std::uint32_t cells)
-    : free_cells_(pool.free_cells) {
+    : free_cells_(pools[limits.pool].view().free_cells) {
     numbers_.in_xoff = group.in_xoff();
     numbers_.cells = cells;
     numbers_.reserved = group.reserved_cells();
@@ -94,7 +94,7 @@ AdmissionRecord::AdmissionRecord(const PriorityGroup& group, const GroupLimits& 
     numbers_.shared = group.shared_cells();
     numbers_.headroom = group.headroom_cells();
     numbers_.headroom_size = limits.headroom_cells;
-    numbers_.limit = limits.threshold.limit_with(pool.free_cells, numbers_.shared, cells);
+    numbers_.limit = limits.threshold.limit_with(free_cells_, numbers_.shared, cells);
 }
 
 void AdmissionRecord::post(WorkerContext& worker, const PortContext& port, PacketMeta& info,

@@ -29,7 +29,7 @@ void record_route(WorkerContext& worker, Packet* packet, const Parsed& parsed, c
 // Around ingress admission: made before it, posted after it.
 class AdmissionRecord {
   public:
-    AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolView pool,
+    AdmissionRecord(const PriorityGroup& group, const GroupLimits& limits, PoolBursts& pools,
                     std::uint32_t cells);
     // `part`: the answer of admission.
     void post(WorkerContext& worker, const PortContext& port, PacketMeta& info, Admission part) const;

@@ -19,48 +19,8 @@
 namespace sluice {
 namespace {
 
-[[gnu::noinline]] void trace(PortContext& port, ClassId queue, Time now) {
-    if (port.trace) port.trace->queue[queue].record(now, port.queue[queue].use.used_cells());
-}
-
-[[gnu::noinline]] bool admit_shared(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
-                                    std::uint32_t cells) {
-    return is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells));
-}
-
-// The queue takes a packet of so many cells, or says why not.
-inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
-                        std::uint32_t cells) {
-    return queue.use.admit_reserved(limits, cells) || admit_shared(queue, limits, pools, cells)
-               ? DropReason::none
-               : DropReason::queue_limit;
-}
-
 inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools, std::uint32_t cells) {
     if (!queue.use.release_reserved(cells)) queue.use.release(pools[limits.pool], cells);
-}
-
-// The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
-[[gnu::noinline]] DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own,
-                                           PoolBursts& pools, Packet* packet, Time now) {
-    const PacketMeta& info = meta(packet);
-    if (!port.link_up) return DropReason::link_down;
-    if (port.watchdog.discard(info.queue)) return DropReason::watchdog_drop;
-    const bool no_wred = (own.no_wred_at_enqueue[info.treatment.ecn.bits] >> info.queue & 1U) != 0;
-    const auto verdict = no_wred ? WredVerdict::pass : congestion_at_enqueue(worker, port, own, info, now);
-    if (verdict == WredVerdict::drop) return DropReason::wred_drop;
-    const DropReason reason = admit(port.queue[info.queue], own.queue[info.queue], pools, info.cells);
-    if (reason == DropReason::none && verdict == WredVerdict::mark) mark(port, packet);
-    return reason;
-}
-
-// Egress admission has no place for the packet.
-[[gnu::noinline, gnu::cold]] void refuse_at_queue(WorkerContext& worker, PortContext& port, Packet* packet,
-                                                  DropReason reason) {
-    const ClassId queue = meta(packet).queue;
-    port.counters.queue[queue].dropped.add(1);
-    port.queue[queue].microburst.dropped();
-    drop(worker, packet, reason);
 }
 
 // The queue's last packet has been taken.
@@ -283,88 +243,7 @@ void discard_out(WorkerContext& worker, PortContext& port) {
     port.out.discard([&](Packet* packet) { drop(worker, packet, DropReason::link_down, true); });
 }
 
-constexpr bool usual_packets = true, all_packets = false;
-
-// Puts packets into their queues; returns how many. `usual`: up to the first one for which more is to be
-// asked than its queue's own cells; that loop calls nothing, so that nothing is spilled in it.
-template <bool usual>
-[[gnu::noinline]] std::size_t enqueue_from(WorkerContext& worker, std::span<Packet* const> packets,
-                                           PoolBursts* pools, Time now) {
-    // Packets for one port often follow each other: its context is looked up once.
-    unsigned number_of_port = max_ports;  // none yet
-    PortContext* port = nullptr;
-    const PortPolicy* own = nullptr;
-    EgressQueue* queues = nullptr;
-    unsigned open_queues = 0;             // of the port: neither its link nor its watchdog is to be asked
-    bool traced = false, passes = false;  // `passes`: the port's packets may stay aside
-    for (std::size_t i = 0; i < packets.size(); ++i) {
-        Packet* packet = packets[i];
-        PacketMeta& info = meta(packet);
-        if (info.egress_port != number_of_port) {
-            number_of_port = info.egress_port;
-            port = worker.shared.ports[number_of_port].get();
-            own = &worker.policy->ports[number_of_port];
-            queues = port->queue.data();
-            traced = port->trace != nullptr;
-            open_queues = port->link_up && !(usual && traced) ? ~unsigned{port->watchdog.discards} : 0;
-            if constexpr (usual)
-                passes = may_pass(*worker.policy, *port);
-            else if (!port->aside.empty())
-                queue_aside(worker, *port, now);
-        }
-        const ClassId number = info.queue;
-        EgressQueue& queue = queues[number];
-        // Nothing but the queue's own limit is to be asked.
-        const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
-        const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
-        if constexpr (usual) {
-            if (!open || (info.observed & observed_record) != 0 ||
-                (passes ? port->aside.full() : !queue.packets.has_room()) ||
-                queue.microburst.is_above(queue.use.used_cells() + info.cells) ||
-                !queue.use.admit_reserved(own->queue[number], info.cells)) [[unlikely]]
-                return i;
-        } else {
-            if ((info.observed & observed_record) != 0) [[unlikely]]
-                record_enqueue(worker, *port, info, *pools);
-            const DropReason reason = open ? admit(queue, own->queue[number], *pools, info.cells)
-                                           : admit_through(worker, *port, *own, *pools, packet, now);
-            if (reason != DropReason::none) [[unlikely]] {
-                refuse_at_queue(worker, *port, packet, reason);
-                continue;
-            }
-        }
-        port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
-        if (usual && passes) {
-            port->aside.put(packet, info);
-            continue;
-        }
-        if constexpr (usual)
-            queue.packets.push(entry_of(packet));
-        else
-            queue.packets.push(worker.chunks, entry_of(packet));
-        info.enqueued = now;
-        SLUICE_INVARIANT(queue.holds_its_packets());
-        if constexpr (!usual) {
-            queue.microburst.rose(now, queue.use.used_cells(), info.ingress_port);
-            if (traced) [[unlikely]]
-                trace(*port, number, now);
-        }
-    }
-    return packets.size();
-}
-
 }  // namespace
-
-void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now) {
-    const auto others = packets.subspan(enqueue_from<usual_packets>(worker, packets, nullptr, now));
-    if (others.empty()) [[likely]]
-        return;
-    std::uint32_t bound = 0;
-    if (!worker.shared.exclusive)
-        for (Packet* packet : others) bound += meta(packet).cells;
-    PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, bound);
-    enqueue_from<all_packets>(worker, others, &pools, now);
-}
 
 template <class Meter>
 unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
@@ -426,8 +305,9 @@ unsigned discard_queue(WorkerContext& worker, PortContext& port, ClassId queue, 
         port.queue[queue].microburst.dropped();
         const QueueEntry entry = port.queue[queue].packets.front();
         take_off(worker, port, worker.policy->ports[port.id], pools, queue, 1, entry.cells(), now);
-        trace(port, queue, now);
-        depth_fell(worker, port, queue, port.queue[queue].use.used_cells(), now);
+        const std::uint32_t behind_cells = port.queue[queue].use.used_cells();
+        if (port.trace) port.trace->queue[queue].record(now, behind_cells);
+        depth_fell(worker, port, queue, behind_cells, now);
         port.counters.queue[queue].dropped.add(1);
         drop(worker, static_cast<Packet*>(entry.packet()), reason);
     }

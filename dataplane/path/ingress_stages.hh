@@ -78,10 +78,11 @@ inline void count_kinds(ReceiveCounters& counters, std::uint32_t kinds) {
 }
 
 // Headers, class and priority group. MAC control is consumed; the batch keeps the IP packets to route.
-// (ingress_parse.cc)
+// (ingress_parse_usual.cc)
 void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,
                  std::span<Packet* const> burst, Batch& batch);
 // The same of one packet that was counted when it came: why it is to be dropped, or `none`.
+// (ingress_parse.cc)
 DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet, Batch& batch);
 
 // Longest-prefix match, and the member of the group that the flow's hash picks. (ingress_route.cc)
@@ -92,6 +93,17 @@ void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch);
 
 // Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
+// Why the buffer has no place for a packet.
+[[gnu::cold]] DropReason no_place(PortContext& port, ClassId group, Admission admission);
+
+// A group that is not in use has no cells: it is neither judged nor asked for released cells.
+[[maybe_unused]] inline bool others_are_empty(const PortContext& port) {
+    for (unsigned n = 0; n < classes; ++n)
+        if ((port.groups_in_use >> n & 1U) == 0 && port.group[n].used_cells() != 0) return false;
+    return true;
+}
+
+// (ingress_judge.cc)
 // A worker that falls behind must pause its peers, not drop.
 void pause_peer(WorkerContext& worker, PortContext& port, bool behind);
 // Whether a worker that polls a queue of the port says so.

@@ -1,0 +1,117 @@
+// XOFF and XON of the priority groups, and the cells that come back to them.
+#include <algorithm>
+
+#include "dataplane/path/decisions.hh"
+#include "dataplane/path/ingress_stages.hh"
+#include "dataplane/path/recorder.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/invariant.hh"
+
+namespace sluice {
+namespace {
+
+// Apart, so that the groups of a port that is not traced cost nothing for it.
+[[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
+    port.trace->group[n].record(now, port.group[n].used_cells());
+    port.trace->headroom[n].record(now, port.group[n].headroom_cells());
+    port.trace->limit[n].record(now, limit_cells);
+}
+
+[[gnu::noinline]] void record_signal(WorkerContext& worker, PortContext& port, ClassId group, PoolView pool,
+                                     XoffSignal signal) {
+    if (is_recording(worker)) record_pause(worker, port, group, pool, signal);
+    if (port.recorder) note_pause(worker, port, group, pool, signal);
+}
+
+}  // namespace
+
+void pause_peer(WorkerContext& worker, PortContext& port, bool behind) {
+    if (behind == port.pause_peer) return;
+    port.pause_peer = behind;
+    if (behind) {
+        port.counters.behind.add(1);
+        worker.falls_behind.add(1);
+    }
+    port.groups_in_use |= port.groups_judged;  // each is judged anew, with or without cells
+}
+
+bool is_any_poller_behind(const PortContext& port) {
+    return std::any_of(port.more_receive_queues.begin(), port.more_receive_queues.end(),
+                       [](const auto& queue) { return queue->is_behind.load(std::memory_order_relaxed); });
+}
+
+void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
+    const Policy& policy = *worker.policy;
+    const PortPolicy& own = policy.ports[port.id];
+    unsigned idle = 0;
+    unsigned lossy = 0;
+    for_each_class(port.groups_in_use & port.groups_judged, [&](ClassId n) {
+        const GroupLimits& limits = own.group[n];
+        PriorityGroup& group = port.group[n];
+        const bool pauses_nobody = !limits.lossless && !group.in_xoff();
+        if ((pauses_nobody || (group.is_quiet() && !port.pause_peer)) && !port.trace) {
+            if (pauses_nobody) lossy |= 1U << n;
+            if (group.used_cells() == 0) idle |= 1U << n;
+            return;
+        }
+        const PoolView pool(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]);
+        const auto bit = static_cast<std::uint8_t>(1U << n);
+        const XoffSignal signal = group.update_xoff(limits, pool, port.pause_peer);
+        if (signal != XoffSignal::none) [[unlikely]]
+            record_signal(worker, port, n, pool, signal);
+        if (group.headroom_cells() != 0 && port.recorder) [[unlikely]]
+            port.recorder->headroom_used(n, group.headroom_cells());
+        switch (signal) {
+            case XoffSignal::send_xoff:
+                port.counters.group[n].xoff.add(1);
+                port.want_xoff |= bit;
+                port.want_xon = static_cast<std::uint8_t>(port.want_xon & ~bit);
+                if (worker.reactions && !port.reactions.over)
+                    port.reactions.over = true, port.reactions.over_since = worker.now;
+                break;
+            case XoffSignal::send_xon:
+                port.want_xon |= bit;
+                port.want_xoff = static_cast<std::uint8_t>(port.want_xoff & ~bit);
+                break;
+            case XoffSignal::none:
+                break;
+        }
+        if (port.trace) [[unlikely]]
+            trace_group(port, n, static_cast<std::uint32_t>(group.limit_cells(limits, pool)), now);
+        if (group.used_cells() == 0 && !group.in_xoff()) idle |= bit;
+    });
+    port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
+    port.groups_judged = static_cast<std::uint8_t>(port.groups_judged & ~lossy);
+    SLUICE_INVARIANT(others_are_empty(port));
+}
+
+void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
+    if (port.pause_peer && port.io->falls_behind(now) == false && !is_behind_elsewhere(port))
+        pause_peer(worker, port, false);
+    SLUICE_INVARIANT(others_are_empty(port));
+    if (port.groups_in_use == 0) return;
+    const PortPolicy& own = worker.policy->ports[port.id];
+    auto& use = worker.shared.ingress_use;
+    const auto& limits = worker.policy->ingress_pools;
+    const bool exclusive = worker.shared.exclusive;
+    PoolBursts pools(use, limits, 0);
+    unsigned idle = 0;
+    worker.shared.releases.collect(port.id, port.groups_in_use, [&](ClassId n, std::uint32_t cells) {
+        PriorityGroup& group = port.group[n];
+        const unsigned pool = own.group[n].pool;
+        if (!group.release_reserved(cells)) {
+            if (exclusive) {
+                PoolReturn at_once(use[pool]);
+                group.release(at_once, cells);
+            } else {
+                group.release(pools[pool], cells);
+            }
+        }
+        if (group.used_cells() == 0 && !group.in_xoff()) idle |= 1U << n;
+    });
+    // Of such a group there is nothing to judge, unless the peer is to be held all the same.
+    if (!port.pause_peer && !port.trace)
+        port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
+}
+
+}  // namespace sluice
