@@ -27,6 +27,8 @@
 #include "lib/clock/port_alarms.hh"
 #include "lib/values/port_mask.hh"
 
+struct rte_mbuf;
+
 namespace sluice {
 
 class Switch;
@@ -106,6 +108,12 @@ class VirtualRunner final : public SwitchClock {
         Time all_awake;                        // when all were, the last time
         std::uint64_t awake_under = 0;         // the policy then, by its generation
         Progress progress;                     // in this window
+        std::vector<rte_mbuf*> handed_off;     // of several workers: see the function
+    };
+    // Frames that left a port, and whether data were among them.
+    struct Sent {
+        unsigned frames;
+        bool data;
     };
 
     void wake_if_changed(Device& device) const;
@@ -120,7 +128,10 @@ class VirtualRunner final : public SwitchClock {
     static bool may_go_on(Device& device, Time now);
     static bool judge_all(Device& device, const PortMask& ports, Time now);
     static unsigned inject(Device& device, Time now);
+    static std::span<rte_mbuf* const> handed_off(Device& device);
     static void merge(Device& device, Time now);
+    Sent send(Device& device, PortId id, Time now) const;
+    unsigned send_full_burst(Device& device, PortId from, Time now) const;
 
     std::deque<Device> devices_;
     Calendar calendar_;                 // of those that sleep

@@ -8,6 +8,7 @@
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/recorder.hh"
 #include "dataplane/path/watchdog.hh"
+#include "dataplane/run/full_burst.hh"
 
 namespace sluice {
 
@@ -195,22 +196,12 @@ unsigned enqueue_all(WorkerContext& worker, Time now) {
     return local + static_cast<unsigned>(handed_over.size());
 }
 
-// The port by which all of a burst goes out, as its first, middle and last packets say; null: there is none.
-PortContext* way_out(const Shared& shared, std::span<Packet* const> burst) {
-    const auto port = [&](std::size_t n) { return meta(burst[n]).egress_port; };
-    if (burst.empty()) return nullptr;
-    const PortId first = port(0);
-    const bool one = port(burst.size() / 2) == first && port(burst.size() - 1) == first;
-    return one ? shared.ports[first].get() : nullptr;
-}
-
-// A full burst for one idle port leaves before the next port is looked at, while it is in the cache.
-// `stayed`: what stayed with this worker before it came. Returns how many packets that moved.
+// `stayed`: what stayed with this worker before the full burst came. Returns how many packets that moved.
 template <class Meter>
 unsigned send_full_burst(WorkerContext& worker, std::size_t stayed, Time now, Meter& meter) {
     const auto local = std::span(worker.local.packets).first(worker.local.count);
-    PortContext* const port = way_out(worker.shared, local.subspan(stayed));
-    if (port == nullptr || port->backlog != 0 || !port->out.empty() || is_watched(*port)) return 0;
+    PortContext* const port = idle_way_out(worker.shared, local.subspan(stayed));
+    if (port == nullptr) return 0;
     const unsigned enqueued = enqueue_local(worker, now);
     meter.lap(Stage::enqueue, enqueued);
     port->reactions.sent_early = now;
