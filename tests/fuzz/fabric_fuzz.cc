@@ -74,6 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             require(is_one_line(error.text()), "an error is one line", error.text());
         return 0;
     }
+    if (const auto asserts = fabric::Asserts::of(plan->file.scenario, "fuzz.toml", {}); asserts)
+        for (const ConfigError& error : asserts->check(*plan))
+            require(is_one_line(error.text()), "an error is one line", error.text());
     for (const EventConfig& event : plan->file.events) fabric::check_command(*plan, event.command);
     if (plan->topology.nodes.size() > small) return 0;
     fabric::svg_of(plan->topology, {});

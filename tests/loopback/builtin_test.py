@@ -6,6 +6,7 @@ import re
 import unittest
 
 import loopback
+from fabric import check_rows
 from loopback import Programs, run
 
 DONE, FALSE = 0, 4
@@ -126,6 +127,8 @@ class BuiltIn(loopback.Case):
         for path in paths:
             report = json.loads((self.folder / "out" / path.stem / "report.json").read_text())
             self.assertNotEqual(report["asserts"], [], path.name)
+            with self.subTest(path.name):
+                check_rows(self, self.program, report)
 
     def test_sweeps_and_searches_can_run(self):
         for path in SEVERAL:

@@ -3,9 +3,22 @@
 import json
 
 import loopback
+from figures import fabric_catalogue
 from loopback import Programs, run
 
 DONE, FAILED, USAGE, FALSE = 0, 1, 2, 4
+
+
+# A JSON type by the kind of a row. Times of the timeline have fractions.
+TYPES = {"counter": int, "gauge": int, "number": (int, float), "flag": bool, "text": str}
+
+
+def check_rows(case, program, report):
+    """Every leaf of a fabric's report has a row of the catalogue, and is of its kind."""
+    leaves = fabric_catalogue(Programs.sluiced, program).leaves(report)
+    case.assertEqual([leaf.path for leaf in leaves if leaf.figure is None], [], "no row in control/report/figures/fabric_figures.def")
+    case.assertEqual([leaf for leaf in leaves if leaf.value is not None and leaf.figure.path != "asserts.[].value"
+                      and (not isinstance(leaf.value, TYPES[leaf.figure.kind]) or isinstance(leaf.value, bool) != (leaf.figure.kind == "flag"))], [])
 
 
 class FabricCase(loopback.Case):
@@ -19,6 +32,9 @@ class FabricCase(loopback.Case):
         done = run([self.program, verb, path, *words])
         self.assertEqual(done.returncode, status, f"{done.stdout}\n{done.stderr}")
         return done
+
+    def check_rows(self, report):
+        check_rows(self, self.program, report)
 
     def report(self, text, *words, status=DONE):
         self.fabric("run", text, "--out", self.folder / "made", *words, status=status)

@@ -68,6 +68,7 @@ class Fabrics(FabricCase):
                 self.assertEqual(done.returncode, DONE, done.stdout + done.stderr)
                 self.assertNotIn("error", done.stderr)
                 report = json.loads((out / "report.json").read_text())
+                self.check_rows(report)
                 self.assertTrue(report["ledger"]["balanced"])
                 self.assertTrue(all(flow["messages"] > 0 for flow in report["flows"]))
                 self.assertEqual(report["verdict"]["lossless"], path.stem != "spine-loss")

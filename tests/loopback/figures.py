@@ -1,4 +1,4 @@
-"""The catalogue of figures as `sluiced --figures` prints it, and the leaves of a report by its rows."""
+"""The catalogues of figures as `sluiced --figures` and `sluice-fabric figures` print them, and the leaves of a report by their rows."""
 
 import collections
 import functools
@@ -9,12 +9,16 @@ Leaf = collections.namedtuple("Leaf", "path figure labels value")
 Leaf.__doc__ = "A leaf of a report: `figure` is None where no row has it; `labels` are {name: text}."
 
 
+def rows_of(text, header):
+    """The cells of a table in Markdown."""
+    before, ruler, rows = text.partition("|---" * header.count(" | ") + "|---|\n")
+    assert ruler and before.endswith(header + "\n"), text[:200]
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows.splitlines()]
+
+
 class Catalogue:
-    def __init__(self, text):
-        title, header, ruler, *rows = [line for line in text.splitlines() if line]
-        assert (title, header) == ("# Figures of the report", "| path | kind | unit | metric | meaning |") and set(ruler) == set("|-"), text[:200]
-        cells = [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows]
-        self.figures = [Figure(*row) for row in cells]
+    def __init__(self, figures):
+        self.figures = figures
         self.tree = {}
         for figure in self.figures:
             node = self.tree
@@ -45,4 +49,20 @@ class Catalogue:
 
 @functools.cache
 def catalogue(sluiced):
-    return Catalogue(subprocess.run([sluiced, "--figures"], capture_output=True, text=True, check=True).stdout)
+    text = subprocess.run([sluiced, "--figures"], capture_output=True, text=True, check=True).stdout
+    assert text.startswith("# Figures of the report\n"), text[:200]
+    return Catalogue([Figure(*row) for row in rows_of(text, "| path | kind | unit | metric | meaning |")])
+
+
+@functools.cache
+def fabric_catalogue(sluiced, sluice_fabric):
+    """Of a fabric: its own rows, those of each switch, and those of both in a phase."""
+    text = subprocess.run([sluice_fabric, "figures"], capture_output=True, text=True, check=True).stdout
+    own = [Figure(path, kind, unit, None, sentence) for path, kind, unit, sentence in rows_of(text, "| path | kind | unit | meaning |")]
+
+    def below(place, rows, *parts):
+        return [row._replace(path=f"{place}.{row.path}") for row in rows if not parts or row.path.split(".")[0] in parts]
+
+    each = catalogue(sluiced).figures
+    return Catalogue(own + below("switches.{switch}", each) + below("phases.{phase}", own, "ledger", "hosts", "flows", "collectives", "links")
+                     + below("phases.{phase}.switches.{switch}", each, "ledger", "ports"))

@@ -153,6 +153,23 @@ class Assertions(Scenarios):
                 said = self.fabric("check", SMALL + text, status=USAGE).stderr
                 self.assertIn(place, said)
                 self.assertIn(words, said)
+        # By the catalogue and the names of the plan.
+        for that, words in (("flows.incast.messages gt 0", "in cast"), ("hosts.h4.cc eq none", "h1, h2, h3"), ("links.h1-sw2.cut", "h1-sw1"),
+                            ("switches.sw2.lossless", "perhaps sw1"), ("switches.sw1.ports.h9.flaps eq 0", "perhaps h1"),
+                            ("switches.sw1.pools.loss.used_bytes eq 0", "may be lossless or lossy"),
+                            ("switches.sw1.queues.3.depth eq 0", "\"queues\""), ("switches.sw1.ports.h1.faults.droped eq 0", "perhaps dropped"),
+                            ("max pauses.*.until_s lt 5", "perhaps until_ns"), ("max flows.*.name lt 5", "is no number"), ("hosts.*.messages ge 1", "names 3 figures"),
+                            ("flows.9.messages ge 1", "in cast"), ("links.h1-sw1.directions.2.packets ge 1", "directions"), ("flows.0.name lt 5", "no order"),
+                            ("flows.0.messages eq many", "cannot be compared"), ("all switches.leaf*.lossless", "no figure matches")):
+            with self.subTest(that):
+                self.assertIn(words, self.fabric("check", SMALL + asserting(that), status=USAGE).stderr)
+        for that in ("flows.0.messages gt 0", "flows.'in cast'.completion_ns.p99 lt 1ms", "all switches.*.ports.h*.queues.*.latency_ns.p99 lt 1ms",
+                     "switches.sw1.ports.h1.drops.no_route eq 0", "switches.sw1.ports.h1.faults.dropped eq 0", "count pause_trees.* eq 0",
+                     "events.0.kind eq switch_down", "max links.*.directions.1.load_ppm lt 50%", "switches.sw1.watchdog.0.detected eq 0", "ledger sent gt 0",
+                     "hosts.h1.switch eq sw1", "sum links.*.directions.*.paused_ns.3 eq 0", "switches.sw1.pools.lossless.used_bytes eq 0"):
+            with self.subTest(that):
+                self.fabric("check", SMALL + asserting(that))
+        self.fabric("check", SMALL + PHASES + asserting("all links.*.directions.*.packets ge 0", phase="second") + asserting("pauses.count eq 0", phase="second"))
         for text in (asserting(holds), VARY, find.format(depth, "1..9", holds)):
             self.assertIn("good", self.fabric("check", SMALL + text).stdout)
 

@@ -4,6 +4,7 @@
 
 #include "control/config/schema/values.hh"
 #include "control/config/schema/words.hh"
+#include "control/fabric/scenario/plan_names.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -56,12 +57,21 @@ tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(const ScenarioConfig
     return asserts;
 }
 
-std::vector<ConfigError> Asserts::check(const Json& report, const Json& phase) const {
+std::vector<ConfigError> Asserts::errors_of(const std::function<std::string(const Assertion&)>& check) const {
     std::vector<ConfigError> errors;
     for (std::size_t n = 0; n < list_.size(); ++n)
-        if (const std::string wrong = check_assertion(list_[n], report, phase); !wrong.empty())
+        if (const std::string wrong = check(list_[n]); !wrong.empty())
             errors.push_back(error_of(file_, said_[n], wrong));
     return errors;
+}
+
+std::vector<ConfigError> Asserts::check(const FabricPlan& plan) const {
+    return errors_of(
+        [names = names_of(plan)](const Assertion& each) { return check_assertion(each, names); });
+}
+
+std::vector<ConfigError> Asserts::check(const Json& report, const Json& phase) const {
+    return errors_of([&](const Assertion& each) { return check_assertion(each, report, phase); });
 }
 
 }  // namespace sluice::fabric

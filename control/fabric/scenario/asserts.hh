@@ -1,12 +1,14 @@
 // The assertions of a scenario: those of its file, then those of the command line.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "control/config/schema/config.hh"
+#include "control/fabric/plan/fabric_plan.hh"
 #include "control/fabric/plan/scenario_config.hh"
 #include "control/report/figures/assertions.hh"
 
@@ -20,13 +22,16 @@ class Asserts {
                                                               const std::vector<std::string>& command_line);
     bool empty() const { return list_.empty(); }
 
-    // Before the run: errors of those that can never be judged. `report` and `phase` (of any phase) are of a
-    // run in which nothing has happened.
+    // Errors of those that can never be judged: without any run, by the names of its plan.
+    std::vector<ConfigError> check(const FabricPlan& plan) const;
+    // And before it, as `report` and `phase` (of any phase) are of a run in which nothing has happened.
     std::vector<ConfigError> check(const nlohmann::ordered_json& report,
                                    const nlohmann::ordered_json& phase) const;
     const std::vector<Assertion>& list() const { return list_; }
 
   private:
+    std::vector<ConfigError> errors_of(const std::function<std::string(const Assertion&)>& check) const;
+
     std::string file_;
     std::vector<Assertion> list_;
     std::vector<AssertConfig> said_;  // of each

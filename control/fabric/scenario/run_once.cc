@@ -60,15 +60,6 @@ std::vector<std::string> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
 
 }  // namespace
 
-tl::expected<std::vector<std::string>, std::string> never_judged(const FabricPlan& plan,
-                                                                 const Asserts& asserts) {
-    auto made = Fabric::create(plan, {});
-    if (!made) return tl::unexpected(made.error());
-    auto wrong = wrong_asserts(asserts, **made);
-    (*made)->close();
-    return wrong;
-}
-
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
     auto made = Fabric::create(plan, {options.interactive, options.threads, options.stage});
     if (!made) return no_run(made.error());

@@ -43,10 +43,6 @@ struct NoRun {
     bool is_configuration = false;  // assertions that can never be judged
 };
 
-// Errors of assertions that can never be judged, without a run. The error: there can be no such fabric here.
-tl::expected<std::vector<std::string>, std::string> never_judged(const FabricPlan& plan,
-                                                                 const Asserts& asserts);
-
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);
 
 // One run of many: its report; null: it was stopped. An error's text.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "control/report/figures/figure_tree.hh"
+
 namespace sluice {
 namespace {
 
@@ -38,6 +40,15 @@ std::string check_assertion(const Assertion& assertion, const Json& report, cons
     const Expression& expression = assertion.expression;
     std::string wrong = expression.check(assertion.phase.empty() ? report : phase);
     if (wrong.empty() && expression.baseline()) wrong = expression.check(phase);
+    return wrong;
+}
+
+std::string check_assertion(const Assertion& assertion, const NamesOf& names) {
+    const Expression& expression = assertion.expression;
+    const bool of_phase = !assertion.phase.empty() || expression.baseline();
+    std::string wrong =
+        assertion.phase.empty() ? expression.check(fabric_figures_tree(), names) : std::string();
+    if (wrong.empty() && of_phase) wrong = expression.check(phase_figures_tree(), names);
     return wrong;
 }
 

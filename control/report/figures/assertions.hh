@@ -25,6 +25,8 @@ tl::expected<Assertion, std::string> assertion_of(const std::string& text);
 // of a run in which nothing has happened.
 std::string check_assertion(const Assertion& assertion, const nlohmann::ordered_json& report,
                             const nlohmann::ordered_json& phase);
+// The same without any run, by the catalogues of a fabric.
+std::string check_assertion(const Assertion& assertion, const NamesOf& names);
 // After the run, on its report with its phases: that, phase, value, met, where, why, wrong of each. `met` is
 // null when the run was interrupted.
 nlohmann::ordered_json judge_assertions(std::span<const Assertion> assertions,

@@ -233,11 +233,19 @@ Judgment Expression::judge(const Json& report, const Json* baseline) const {
 }
 
 std::string Expression::check(const Json& report) const {
+    return check_found([&](const FigurePath& path) { return path.find(report); }, true);
+}
+
+std::string Expression::check(const FigureNode& catalogue, const NamesOf& names) const {
+    return check_found([&](const FigurePath& path) { return path.find(catalogue, names); }, false);
+}
+
+std::string Expression::check_found(const Find& find, bool is_early) const {
     for (const Measure* measure : {&measure_, divisor_ ? &*divisor_ : nullptr}) {
         if (measure == nullptr) continue;
-        auto search = measure->path.find(report);
-        if (std::any_of(search.missing.begin(), search.missing.end(),
-                        [](const MissingPart& part) { return part.comes_with_run(); }))
+        auto search = find(measure->path);
+        if (is_early && std::any_of(search.missing.begin(), search.missing.end(),
+                                    [](const MissingPart& part) { return part.comes_with_run(); }))
             return {};
         const bool none = search.found.empty();
         const auto figures = measure->figures(std::move(search));

@@ -17,6 +17,7 @@
 // one that is null, as the quantiles of no message are, or jain and imbalance of nothing but zeros.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -51,12 +52,18 @@ class Expression {
     // Before the run, on a report in which nothing has happened: an error, or empty. Parts that come with the
     // run are not missed.
     std::string check(const nlohmann::ordered_json& report) const;
+    // The same without any report, by a catalogue (figure_tree.hh).
+    std::string check(const FigureNode& catalogue, const NamesOf& names) const;
     // For people: "it is 61.2 Gb/s, at flows.incast.throughput_bps", and what is wrong, if anything is.
     std::string finding(const Judgment& judgment) const;
 
   private:
     using Outcome = tl::expected<void, Measure::Fault>;
 
+    using Find = std::function<FigurePath::Search(const FigurePath& path)>;
+
+    // `is_early`: a part that is missing may come with the run.
+    std::string check_found(const Find& find, bool is_early) const;
     bool has_unit() const;
     std::string wrong_value(const std::string& where, bool is_number) const;
     Outcome divide_by_divisor(std::vector<Measure::Term>& terms, const nlohmann::ordered_json& report) const;

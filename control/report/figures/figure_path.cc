@@ -24,6 +24,8 @@ bool is_drop_reason(std::string_view name) {
                        [&](const DropReasonText& text) { return text.name == name; });
 }
 
+bool is_pattern(std::string_view part) { return part.find_first_of("*?[") != part.npos; }
+
 const std::string* own_name(const Json& entry) {
     if (!entry.is_object()) return nullptr;
     const auto name = entry.find("name");
@@ -36,50 +38,115 @@ std::string name_of_entry(const Json& list, std::size_t index) {
     return name != nullptr ? *name : std::to_string(index);
 }
 
-struct Member {
-    std::string name;
-    const Json* value = nullptr;  // null: there is none
+// A report.
+struct JsonTree {
+    using Place = const Json*;
+    struct Member {
+        std::string name;
+        Place place = nullptr;  // null: there is none
+    };
+
+    static Member member_of(const Words& /*within*/, Place at, std::string_view name, bool /*is_joined*/) {
+        if (at->is_object()) {
+            const auto found = at->find(name);
+            return found == at->end() ? Member{} : Member{std::string(name), &*found};
+        }
+        if (!at->is_array()) return {};
+        const auto named = std::find_if(at->begin(), at->end(), [&](const Json& entry) {
+            const std::string* own = own_name(entry);
+            return own != nullptr && *own == name;
+        });
+        if (named != at->end()) return {std::string(name), &*named};
+        const auto index = parse_integer(name);
+        return index && *index < at->size() ? Member{name_of_entry(*at, *index), &(*at)[*index]} : Member{};
+    }
+    static std::vector<Member> members_of(const Words& /*within*/, Place at, std::string_view /*pattern*/) {
+        std::vector<Member> members;
+        if (at->is_object())
+            for (const auto& [key, value] : at->items()) members.push_back({key, &value});
+        for (std::size_t n = 0; at->is_array() && n < at->size(); ++n)
+            members.push_back({name_of_entry(*at, n), &(*at)[n]});
+        return members;
+    }
+    static bool is_list(Place at) { return at->is_array(); }
+    static std::size_t unnamed_in(Place at) {
+        const auto has_name = [](const Json& entry) { return own_name(entry) != nullptr; };
+        return at->is_array() && std::none_of(at->begin(), at->end(), has_name) ? at->size() : 0;
+    }
+    static const Json* value_of(Place at) { return at; }
 };
 
-Member member_of(const Json& at, std::string_view name) {
-    if (at.is_object()) {
-        const auto found = at.find(name);
-        return found == at.end() ? Member{} : Member{std::string(name), &*found};
+// A catalogue, whose labels stand for names.
+struct CatalogueTree {
+    using Place = const FigureNode*;
+    struct Member {
+        std::string name;
+        Place place = nullptr;
+    };
+    const NamesOf& names;
+
+    static bool is_label(const FigureNode& node) {
+        return node.segment.front() == '{' || node.segment.front() == '[';
     }
-    if (!at.is_array()) return {};
-    const auto named = std::find_if(at.begin(), at.end(), [&](const Json& entry) {
-        const std::string* own = own_name(entry);
-        return own != nullptr && *own == name;
-    });
-    if (named != at.end()) return {std::string(name), &*named};
-    const auto index = parse_integer(name);
-    return index && *index < at.size() ? Member{name_of_entry(at, *index), &at[*index]} : Member{};
-}
+    // Those of a label; nothing: any name is one.
+    std::optional<LabelNames> names_of(const Words& within, const FigureNode& node) const {
+        if (node.segment != "{reason}") return names(within, node.segment.substr(1, node.segment.size() - 2));
+        LabelNames reasons;
+        for (std::size_t n = 1; n < drop_reason_texts.size(); ++n)
+            reasons.names.emplace_back(drop_reason_texts.at(n).name);
+        return reasons;
+    }
+    // `is_joined`: of several parts, which a label that any name may stand for does not take.
+    Member member_of(const Words& within, Place at, std::string_view name, bool is_joined) const {
+        const FigureNode* node = at->find(name);
+        if (node == nullptr) return {};
+        Member member{std::string(name), node};
+        if (!is_label(*node)) return member;
+        const auto known = names_of(within, *node);
+        if (!known) return is_joined ? Member{} : member;
+        if (std::find(known->names.begin(), known->names.end(), name) != known->names.end()) return member;
+        const auto index = parse_integer(name);
+        if (known->is_list && index && *index < known->names.size()) return {known->names[*index], node};
+        return {};
+    }
+    // A label that any name may stand for has one that is as the pattern.
+    std::vector<Member> members_of(const Words& within, Place at, std::string_view pattern) const {
+        std::vector<Member> members;
+        for (const FigureNode& node : at->children) {
+            if (!is_label(node)) {
+                members.push_back({std::string(node.segment), &node});
+            } else if (const auto known = names_of(within, node); known) {
+                for (const std::string& name : known->names) members.push_back({name, &node});
+            } else if (!pattern.empty()) {
+                members.push_back({std::string(pattern), &node});
+            }
+        }
+        return members;
+    }
+    static bool is_list(Place /*at*/) { return false; }
+    static std::size_t unnamed_in(Place /*at*/) { return 0; }
+    static const Json* value_of(Place at) {
+        static const Json number = 0, flag = true, text = "", part = Json::object();
+        if (at->figure == nullptr) return &part;
+        return at->figure->kind == FigureKind::flag   ? &flag
+               : at->figure->kind == FigureKind::text ? &text
+                                                      : &number;
+    }
+};
 
-std::vector<Member> members_of(const Json& at) {
-    std::vector<Member> members;
-    if (at.is_object())
-        for (const auto& [key, value] : at.items()) members.push_back({key, &value});
-    for (std::size_t n = 0; at.is_array() && n < at.size(); ++n)
-        members.push_back({name_of_entry(at, n), &at[n]});
-    return members;
-}
-
-Words names_in(const Json& at) {
-    Words names;
-    for (Member& member : members_of(at)) names.push_back(std::move(member.name));
-    return names;
-}
-
+template <class Tree>
 class PathWalk {
   public:
-    explicit PathWalk(std::span<const Part> parts) : parts_(parts) {}
+    using Place = typename Tree::Place;
+    using Member = typename Tree::Member;
+
+    PathWalk(const Tree& tree, std::span<const Part> parts) : tree_(tree), parts_(parts) {}
 
     FigurePath::Search search;
 
-    void visit(const Json& at, std::size_t n) {
+    void visit(Place at, std::size_t n) {
         if (n == parts_.size())
-            search.found.push_back({joined(names_, "."), &at});
+            search.found.push_back({joined(names_, "."), Tree::value_of(at)});
         else if (parts_[n].match == Match::name)
             visit_name(at, n);
         else if (parts_[n].match == Match::pattern)
@@ -91,22 +158,33 @@ class PathWalk {
   private:
     void enter(const Member& member, std::size_t n) {
         names_.push_back(member.name);
-        visit(*member.value, n);
+        visit(member.place, n);
         names_.pop_back();
     }
-    void miss(const Json& at, const std::string& name, bool is_field = false) {
-        search.missing.push_back({names_, &at, name, is_field});
+    void miss(Place at, const std::string& name, bool is_field = false) {
+        MissingPart missing{names_, name, is_field};
+        if (!is_pattern(name) && !std::exchange(is_told_, true)) {
+            missing.unnamed = Tree::unnamed_in(at);
+            if (missing.unnamed == 0) missing.known = names_in(at);
+        }
+        search.missing.push_back(std::move(missing));
+    }
+    Words names_in(Place at) const {
+        Words names;
+        for (Member& member : tree_.members_of(names_, at, {})) names.push_back(std::move(member.name));
+        return names;
     }
 
     // A name may hold dots: as many parts as there are names, joined, and then fewer.
-    void visit_name(const Json& at, std::size_t n) {
+    void visit_name(Place at, std::size_t n) {
         static const Json zero = 0;
         std::size_t end = n;
         std::string name;
         for (; end < parts_.size() && parts_[end].match == Match::name; ++end)
             append_item(name, ".", parts_[end].text);
         for (; end > n; --end) {
-            if (const Member member = member_of(at, name); member.value != nullptr) {
+            if (const Member member = tree_.member_of(names_, at, name, end - n > 1);
+                member.place != nullptr) {
                 enter(member, end);
                 return;
             }
@@ -115,34 +193,36 @@ class PathWalk {
         const bool of_drops =
             !names_.empty() && (names_.back() == "drops" || names_.back() == "lossless_drops");
         if (of_drops && n + 1 == parts_.size() && is_drop_reason(name))
-            enter({name, &zero}, n + 1);
+            search.found.push_back({fmt::format("{}.{}", joined(names_, "."), name), &zero});
         else
             miss(at, name);
     }
 
-    void visit_like(const Json& at, std::size_t n) {
+    void visit_like(Place at, std::size_t n) {
         const std::string& pattern = parts_[n].text;
         bool any = false;
-        for (const Member& member : members_of(at)) {
-            if (fnmatch(pattern.c_str(), member.name.c_str(), 0) != 0) continue;
+        for (const Member& member : tree_.members_of(names_, at, pattern)) {
+            if (member.name != pattern && fnmatch(pattern.c_str(), member.name.c_str(), 0) != 0) continue;
             any = true;
             enter(member, n + 1);
         }
         if (!any) miss(at, pattern);
     }
 
-    void visit_begun(const Json& at, std::size_t n) {
+    void visit_begun(Place at, std::size_t n) {
         const std::string& begun = parts_[n].text;
-        const auto name = at.is_object() ? find_word(begun, names_in(at), "field") : begun;
-        const Member member = name ? member_of(at, *name) : Member{};
-        if (member.value != nullptr)
+        const auto name = Tree::is_list(at) ? begun : find_word(begun, names_in(at), "field");
+        const Member member = tree_.member_of(names_, at, name ? *name : begun, false);
+        if (member.place != nullptr)
             enter(member, n + 1);
         else
             miss(at, begun, true);
     }
 
+    const Tree& tree_;
     std::span<const Part> parts_;
-    Words names_;  // of the part that is visited
+    Words names_;           // of the part that is visited
+    bool is_told_ = false;  // the names that are known where one is missing
 };
 
 std::vector<Part> parts_at_dots(std::string_view path) {
@@ -155,21 +235,15 @@ std::vector<Part> parts_at_dots(std::string_view path) {
     return parts;
 }
 
-bool is_pattern(std::string_view part) { return part.find_first_of("*?[") != part.npos; }
-
 }  // namespace
 
 std::string MissingPart::error() const {
     const std::string where = within_names.empty() ? "the report" : joined(within_names, ".");
-    if (!within->is_structured() || (within->is_object() && within->empty()))
-        return fmt::format("{} has no parts", where);
-    const bool has_names =
-        within->is_object() || std::any_of(within->begin(), within->end(),
-                                           [](const Json& entry) { return own_name(entry) != nullptr; });
-    if (!has_names)
-        return fmt::format("{} has {} entries, and none is {}", where, within->size(), in_quotes(name));
+    if (unnamed != 0)
+        return fmt::format("{} has {} entries, and none is {}", where, unnamed, in_quotes(name));
+    if (known.empty()) return fmt::format("{} has no parts", where);
     const std::string what = (is_field ? "field of " : "part of ") + where;
-    const auto exact = find_word(name, names_in(*within), what);
+    const auto exact = find_word(name, known, what);
     return exact ? fmt::format("there is no {} {}, perhaps {}", what, in_quotes(name), *exact)
                  : exact.error();
 }
@@ -216,8 +290,16 @@ std::string FigurePath::Search::error() const {
 }
 
 FigurePath::Search FigurePath::find(const Json& report) const {
-    PathWalk walk(parts_);
-    walk.visit(report, 0);
+    const JsonTree tree;
+    PathWalk<JsonTree> walk(tree, parts_);
+    walk.visit(&report, 0);
+    return std::move(walk.search);
+}
+
+FigurePath::Search FigurePath::find(const FigureNode& catalogue, const NamesOf& names) const {
+    const CatalogueTree tree{names};
+    PathWalk<CatalogueTree> walk(tree, parts_);
+    walk.visit(&catalogue, 0);
     return std::move(walk.search);
 }
 
@@ -242,8 +324,9 @@ Words FigurePath::literal_parts() const {
 
 ReportPart find_part(const Json& report, std::string_view path) {
     const std::vector<Part> parts = parts_at_dots(path);
-    PathWalk walk(parts);
-    walk.visit(report, 0);
+    const JsonTree tree;
+    PathWalk<JsonTree> walk(tree, parts);
+    walk.visit(&report, 0);
     if (!walk.search.found.empty()) return {walk.search.found.front().value, {}};
     return {nullptr, std::move(walk.search.missing.front())};
 }

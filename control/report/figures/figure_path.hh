@@ -7,7 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -24,16 +27,28 @@ struct FoundFigure {
 
 // Where a search ended.
 struct MissingPart {
-    Words within_names;                              // of the innermost part that is there
-    const nlohmann::ordered_json* within = nullptr;  // that part
-    std::string name;                                // that it lacks; a pattern: none of its names is like it
-    bool is_field = false;                           // it may be the beginning of a name
+    Words within_names;       // of the innermost part that is there
+    std::string name;         // that it lacks; a pattern: none of its names is like it
+    bool is_field = false;    // it may be the beginning of a name
+    Words known{};            // names that the part has; of the first that is missing
+    std::size_t unnamed = 0;  // or entries without a name
 
     // "there is no part of ports \"h9\", perhaps h1; known: h0, h1"
     std::string error() const;
     // Whether the run may make it.
     bool comes_with_run() const;
 };
+
+struct FigureNode;
+
+// Names that stand for a label of the catalogue, such as {port}.
+struct LabelNames {
+    Words names;
+    bool is_list = false;  // an index names one, too
+};
+// `within`: names before it. Nothing: any name may.
+using NamesOf =
+    std::function<std::optional<LabelNames>(std::span<const std::string> within, std::string_view label)>;
 
 class FigurePath {
   public:
@@ -55,6 +70,8 @@ class FigurePath {
         std::string error() const;
     };
     Search find(const nlohmann::ordered_json& report) const;
+    // Without a report, by a catalogue. A figure that is found has a value of its row's kind.
+    Search find(const FigureNode& catalogue, const NamesOf& names) const;
 
     const std::string& text() const { return text_; }
     bool names_one() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -13,9 +14,8 @@ constexpr std::array shared_parts{
 #undef FIGURE
 };
 
-bool is_among(std::span<const std::string_view> names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
+constexpr std::array parts_of_phase{"ledger", "hosts", "flows", "collectives", "links"};
+constexpr std::array parts_of_phase_of_switch{"ledger", "ports"};
 
 FigureNode& node_at(FigureNode& root, std::string_view path) {
     FigureNode* node = &root;
@@ -43,6 +43,27 @@ const Figure* row_in(const FigureNode& root, std::string_view path) {
     const FigureNode* node = &root;
     while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
     return node == nullptr ? nullptr : node->figure;
+}
+
+void graft(FigureNode& onto, const FigureNode& from) {
+    if (from.figure != nullptr) onto.figure = from.figure;
+    for (const FigureNode& child : from.children) graft(onto.child(child.segment), child);
+}
+
+// With the figures of switches and phases in their places.
+FigureNode make_fabric_tree() {
+    const FigureNode& of_switch = switch_figures_tree();
+    FigureNode root = tree_of(fabric_figures());
+    for (const std::string_view part : shared_parts) graft(root.child(part), *of_switch.find(part));
+    FigureNode phase = node_at(root, "phases.{phase}");
+    for (const char* part : parts_of_phase) phase.children.push_back(*root.find(part));
+    FigureNode& switch_of_phase = node_at(phase, "switches.{switch}");
+    for (const char* part : parts_of_phase_of_switch)
+        switch_of_phase.children.push_back(*of_switch.find(part));
+    node_at(root, "phases.{phase}") = std::move(phase);
+    graft(node_at(root, "switches.{switch}"), of_switch);
+    mark(root);
+    return root;
 }
 
 bool comes_with_run(const FigureNode& root, std::span<const std::string> names) {
@@ -89,30 +110,20 @@ const FigureNode& switch_figures_tree() {
 }
 
 const FigureNode& fabric_figures_tree() {
-    static const FigureNode root = [] {
-        FigureNode made = tree_of(fabric_figures());
-        for (const Figure& figure : figures())
-            if (is_among(shared_parts, figure.path.substr(0, figure.path.find('.'))))
-                node_at(made, figure.path).figure = &figure;
-        mark(made);
-        return made;
-    }();
+    static const FigureNode root = make_fabric_tree();
     return root;
 }
 
+const FigureNode& phase_figures_tree() { return *fabric_figures_tree().find("phases")->find("any"); }
+
+const Figure* row_of_fabric(std::string_view path) { return row_in(fabric_figures_tree(), path); }
+
 const Figure* row_of(std::string_view path) {
-    if (const Figure* of_fabric = row_in(fabric_figures_tree(), path); of_fabric != nullptr) return of_fabric;
-    for (const std::string_view whole : {"phases.", "switches."}) {
-        if (!path.starts_with(whole)) continue;
-        path.remove_prefix(whole.size());
-        take_first(path, '.');
-    }
     const Figure* of_switch = row_in(switch_figures_tree(), path);
-    return of_switch != nullptr ? of_switch : row_in(fabric_figures_tree(), path);
+    return of_switch != nullptr ? of_switch : row_of_fabric(path);
 }
 
 bool comes_with_run(std::span<const std::string> names) {
-    while (names.size() > 2 && (names[0] == "phases" || names[0] == "switches")) names = names.subspan(2);
     return comes_with_run(switch_figures_tree(), names) || comes_with_run(fabric_figures_tree(), names);
 }
 

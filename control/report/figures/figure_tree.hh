@@ -21,15 +21,17 @@ struct FigureNode {
     const FigureNode* find(std::string_view key) const;
 };
 
-// Of a switch, and what a fabric has beside its switches.
 const FigureNode& switch_figures_tree();
 const FigureNode& fabric_figures_tree();
+const FigureNode& phase_figures_tree();  // of a fabric's run
+
+// The row of a path by a fabric's catalogue alone.
+const Figure* row_of_fabric(std::string_view path);
 
 // Takes the first part off `path`, up to `separator`.
 std::string_view take_first(std::string_view& path, char separator);
 
-// The row for a figure of a switch, of a fabric, or of a fabric's switch or phase; nullptr: none. A part of
-// the path may be a pattern.
+// The row for a figure of a switch or of a fabric; nullptr: none. A part of the path may be a pattern.
 const Figure* row_of(std::string_view path);
 
 // Whether a part of a report that is not there may come with the run. A name may be a pattern.

@@ -183,4 +183,20 @@ std::string figures_reference() {
     return out;
 }
 
+std::string fabric_figures_reference() {
+    std::string out =
+        "# Figures of a fabric's report\n\nEach `switches.{switch}` has those of `sluiced --figures`, too, "
+        "and each "
+        "`phases.{phase}` the ledger, hosts, flows, collectives, links and, of its switches, ledger and "
+        "ports.\n\n"
+        "| path | kind | unit | meaning |\n|---|---|---|---|\n";
+    for (const std::span<const Figure> rows : {figures(), fabric_figures()})
+        for (const Figure& figure : rows)
+            if (row_of_fabric(figure.path) == &figure)
+                out += fmt::format("| `{}` | {} | {} | {} |\n", figure.path,
+                                   kind_texts.at(static_cast<std::size_t>(figure.kind)),
+                                   unit_texts.at(static_cast<std::size_t>(figure.unit)), figure.sentence);
+    return out;
+}
+
 }  // namespace sluice

@@ -79,5 +79,7 @@ nlohmann::ordered_json difference(const nlohmann::ordered_json* before, const nl
 std::string metric_name(const Figure& figure);
 // All figures, as Markdown.
 std::string figures_reference();
+// Of a fabric's report, but for those of its switches.
+std::string fabric_figures_reference();
 
 }  // namespace sluice

@@ -1,8 +1,14 @@
 // Conditions on the report of a switch: paths, words of objects, and what both have of scenarios.
 #include "control/report/figures/expression.hh"
 
+#include <optional>
+#include <span>
+#include <string_view>
+
 #include <string>
 #include <vector>
+
+#include "control/report/figures/figure_tree.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -113,6 +119,37 @@ TEST(ConditionWords, theFigureIsSaidInItsUnitAndTellsItFromTheBound) {
     STRCMP_EQUAL("it is up", finding("port p1 down").c_str());
     STRCMP_EQUAL("it is null: no packet of a lossless class was sent", finding("verdict.lossless").c_str());
     STRCMP_EQUAL("it is 2, at ports.*.link_up", finding("count ports.*.link_up eq 1").c_str());
+}
+
+TEST(ConditionWords, aCatalogueAndNamesAreEnoughToCheckThem) {
+    const NamesOf names = [](std::span<const std::string>, std::string_view label) {
+        return label == "port"   ? std::optional(LabelNames{{"p1", "p.2"}})
+               : label == "flow" ? std::optional(LabelNames{{"f"}, true})
+                                 : std::nullopt;
+    };
+    const auto check = [&](const char* line) {
+        const auto expression = parsed(line);
+        return expression ? expression->check(switch_figures_tree(), names) : expression.error();
+    };
+    for (const char* line :
+         {"queue p1.0 dropped eq 0", "port p.2 up", "max ports.p*.rx.packets lt 5",
+          "ports.p1.faults.dropped eq 0", "microbursts.0.peak_bytes lt 1MB",
+          "max microbursts.*.peak_bytes lt 1MB", "flows.f.completion_ns.p99 lt 1ms", "flows.0.messages eq 1",
+          "ports.p1.drops.no_route eq 0", "verdict.lossless", "hosts.anyone.cc eq none",
+          "pools.any.used_bytes over sum pools.*.size_bytes le 1"})
+        STRCMP_EQUAL_TEXT("", check(line).c_str(), line);
+    for (const auto& [line, wrong] :
+         {std::pair("ports.p3.rx.packets eq 0", "known: p1, p.2"),
+          std::pair("flows.1.messages eq 1", "known: f"), std::pair("flows.g.messages eq 1", "known: f"),
+          std::pair("ports.p1.drops.no_rout eq 0", "perhaps no_route"),
+          std::pair("queue p1.0 droped eq 0", "perhaps dropped_packets"),
+          std::pair("ports.0.rx.packets eq 0", "p1"),
+          std::pair("ports.p*.rx.packets eq 0", "names 2 figures"),
+          std::pair("max ports.q*.rx.packets eq 0", "no figure matches"),
+          std::pair("sum ports.*.mac eq 0", "is no number"), std::pair("ports.p1.rx eq 0", "no single value"),
+          std::pair("microbursts.0.peek_bytes eq 0", "perhaps peak_bytes"),
+          std::pair("clock lt 5", "no order")})
+        STRCMP_CONTAINS(wrong, check(line).c_str());
 }
 
 TEST(ConditionWords, whatComesWithTheRunIsNotMissedBeforeIt) {

@@ -91,7 +91,8 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
     if (arguments.interactive && arguments.sockets.empty())
         return tl::unexpected(std::string("--interactive needs --socket"));
     arguments.verb = words[0];
-    if (arguments.verb == "reference" || arguments.verb == "man") return arguments;
+    if (arguments.verb == "reference" || arguments.verb == "figures" || arguments.verb == "man")
+        return arguments;
     if (arguments.threads != 1 && words[0] != "run")
         return tl::unexpected(
             fmt::format("--threads is of run; do: {}", words[0] == "sweep" ? "use --jobs" : "leave it out"));

@@ -6,7 +6,7 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/plan/value_range.hh"
-#include "control/fabric/scenario/run_once.hh"
+#include "control/fabric/scenario/asserts.hh"
 #include "tools/fabric/cli/verbs.hh"
 
 namespace sluice::fabric {
@@ -17,17 +17,11 @@ void keep_largest(EalOptions& largest, const FabricPlan& plan) {
     if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
 }
 
-// Whether each of them can be judged, as the run would find before it begins.
-bool check_asserts(const FabricPlan& plan, const Asserts& asserts, const std::string& file) {
-    if (asserts.empty()) return true;
-    const auto eal = Eal::start(eal_options(plan));
-    const auto wrong = eal ? never_judged(plan, asserts) : tl::unexpected(eal.error());
-    if (!wrong)
-        return complain("{}: note: the paths of its assertions were not looked at: {}\n", file,
-                        wrong.error()),
-               true;
-    for (const std::string& each : *wrong) complain("{}\n", each);
-    return wrong->empty();
+// Whether each of them can be judged.
+bool check_asserts(const FabricPlan& plan, const Asserts& asserts) {
+    const auto wrong = asserts.check(plan);
+    for (const ConfigError& each : wrong) complain("{}\n", each.text());
+    return wrong.empty();
 }
 
 bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
@@ -97,10 +91,8 @@ int check_verb(const Arguments& arguments) {
         for (const ConfigError& error : asserts.error()) complain("{}\n", error.text());
         return exit_configuration;
     }
-    const std::string text =
-        plan_text(*plan, arguments.all);  // before the EAL: behind it, DPDK knows no memory
-    if (!check_runs(arguments, *plan) || !check_asserts(*plan, *asserts, file)) return exit_configuration;
-    return say("{}", text), exit_done;
+    if (!check_runs(arguments, *plan) || !check_asserts(*plan, *asserts)) return exit_configuration;
+    return say("{}", plan_text(*plan, arguments.all)), exit_done;
 }
 
 }  // namespace sluice::fabric

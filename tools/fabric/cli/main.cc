@@ -7,6 +7,7 @@
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/report/report_shape.hh"
+#include "control/report/figures/figures.hh"
 #include "control/serve/server/program.hh"
 #include "tools/fabric/cli/manual.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -21,6 +22,8 @@ int draw_topology(const Arguments& arguments) {
 }
 
 int reference(const Arguments& /*arguments*/) { return say("{}", fabric_reference()), exit_done; }
+
+int figures(const Arguments& /*arguments*/) { return say("{}", fabric_figures_reference()), exit_done; }
 
 int man(const Arguments& /*arguments*/) { return say("{}", man_page(SLUICE_VERSION)), exit_done; }
 
@@ -43,17 +46,12 @@ struct Verb {
     std::string_view name;
     int (*run)(const Arguments&);
 };
-constexpr std::array verbs{Verb{"run", run_verb},
-                           Verb{"check", check_verb},
-                           Verb{"draw", draw_topology},
-                           Verb{"why", why},
-                           Verb{"sweep", sweep_verb},
-                           Verb{"merge", merge_verb},
-                           Verb{"report", report_verb},
-                           Verb{"compare", compare_verb},
-                           Verb{"list", list_verb},
-                           Verb{"reference", reference},
-                           Verb{"man", man}};
+constexpr std::array verbs{Verb{"run", run_verb},       Verb{"check", check_verb},
+                           Verb{"draw", draw_topology}, Verb{"why", why},
+                           Verb{"sweep", sweep_verb},   Verb{"merge", merge_verb},
+                           Verb{"report", report_verb}, Verb{"compare", compare_verb},
+                           Verb{"list", list_verb},     Verb{"reference", reference},
+                           Verb{"figures", figures},    Verb{"man", man}};
 
 int run_main(int argc, char** argv) {
     if (argc == 2 && argv[1] == std::string_view("--version"))

@@ -47,6 +47,7 @@ constexpr std::array verbs{
     VerbHelp{"list", "[DIR]", "",
              "names scenarios with their questions; default: conf/scenarios, else those that are installed"},
     VerbHelp{"reference", "", "", "prints every key of a fabric, and its default"},
+    VerbHelp{"figures", "", "", "prints the path, kind and unit of every figure of a report"},
     VerbHelp{"man", "", "", "prints the man page in troff"},
 };
 
