@@ -96,7 +96,7 @@ tl::expected<void, Fault> divide(Term& term, const Term& by, const std::string& 
     if (!term.value.is_number()) return fault(term.where + " is no number", true);
     if (!by.value.is_number()) return fault(by.where + " is no number", true);
     if (by.value.get<double>() == 0) return fault(fmt::format("{} is 0{}", divisor, in), false);
-    term.value = number_json(term.value.get<double>() / by.value.get<double>());
+    term.value = term.value.get<double>() / by.value.get<double>();
     return {};
 }
 
@@ -186,8 +186,10 @@ Expression::Outcome Expression::divide_by_divisor(std::vector<Term>& terms, cons
     const auto by = divisor_->terms(report);
     if (!by) return tl::unexpected(by.error());
     if (by->empty()) return tl::unexpected(Fault{"no figure matches " + divisor_->path.text(), false});
-    for (Term& term : terms)
+    for (Term& term : terms) {
         if (auto done = divide(term, by->front(), divisor_->path.text(), {}); !done) return done;
+        term.value = number_json(term.value.get<double>());
+    }
     return {};
 }
 
@@ -270,7 +272,8 @@ std::string Expression::finding(const Judgment& judgment) const {
     const Json wanted = read_value(wanted_, unit);
     if (value.is_number() && wanted.is_number() && value != wanted && text == figure_text(wanted, unit))
         text = exact_text(value, unit);
-    const bool is_said = measure_.function == FigureFunction::single && measure_.path.names_one();
+    const bool is_single = measure_.function == FigureFunction::single && measure_.path.names_one();
+    const bool is_said = is_single || text_.find(where) != text_.npos;
     text = "it is " + text;
     if (!is_said) text += ", at " + where;
     if (!wrong.empty()) text += ": " + wrong;
