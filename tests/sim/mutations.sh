@@ -11,7 +11,7 @@ if [[ ${1:-} == --apply ]]; then dry=true; shift; fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 jobs=${JOBS:-$(nproc)}
-limit_s=${LIMIT_S:-300}
+limit_s=${LIMIT_S:-600}
 wanted=("$@")
 survived=0
 
