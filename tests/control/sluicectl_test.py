@@ -252,6 +252,7 @@ class Ctl(Case):
         running.ctl("port h0 down")
         running.ctl("clock run 1ns")
         running.ctl("wait port h0 down --timeout 60s")
+        running.ctl("wait any ports.*.flaps eq 1 --timeout 60s")
         self.assertIn("out of time", running.ctl("wait port h0 up --timeout 1ms", status=FALSE))
         for condition, status in (("port h0 down", DONE), ("port h0 up", FALSE), ("port h0 flaps == 1", DONE), ("ledger balanced == true", DONE),
                                   ("pool lossless size_bytes >= 11.9MB", DONE), ("pool lossless size_bytes < 11.9MB", FALSE),

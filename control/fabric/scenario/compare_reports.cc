@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,8 +24,6 @@ using Json = nlohmann::ordered_json;
 
 // What tells entries of a list apart.
 constexpr std::array identities{"name", "that", "phase", "switch", "port", "queue", "from", "to"};
-// Of sluice-fabric's report; the catalogue of figures has the others.
-constexpr std::array lists_that_grow{"pauses", "pause_trees", "pause_cycles", "chains"};
 // Drawings of the same, and what says nothing that other members do not.
 constexpr std::array left_out{"pause_timeline", "verdict.headline"};
 // Of the whole report: how it is called, and what its configuration says, too.
@@ -44,14 +43,15 @@ bool is_among(const Names& names, std::string_view path) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return ends_in(path, name); });
 }
 
-// Lists of the catalogue whose entries are of one moment each, with the name of what has them.
-const std::set<std::string>& catalogued_lists_that_grow() {
+// Names of the catalogues' lists whose entries are of one moment each.
+const std::set<std::string>& lists_that_grow() {
     static const std::set<std::string> names = [] {
         std::set<std::string> made;
-        for (const Figure& figure : figures()) {
-            const std::string_view list = figure.path.substr(0, figure.path.find(".[]"));
-            if (list.size() != figure.path.size()) made.emplace(list.substr(list.rfind('.') + 1));
-        }
+        for (const std::span<const Figure> rows : {figures(), fabric_figures()})
+            for (const Figure& figure : rows) {
+                const std::string_view list = figure.path.substr(0, figure.path.find(".[]"));
+                if (list.size() != figure.path.size()) made.emplace(list.substr(list.rfind('.') + 1));
+            }
         return made;
     }();
     return names;
@@ -137,7 +137,7 @@ class Comparison {
 
     void compare_lists(const std::string& path, const Json& before, const Json& after) {
         const std::string name = path.substr(path.rfind('.') + 1);
-        if (catalogued_lists_that_grow().contains(name) || is_among(lists_that_grow, name)) {
+        if (lists_that_grow().contains(name)) {
             const Json one = before.size(), other = after.size();
             if (one != other) add(path, &one, &other);
             return;
