@@ -127,6 +127,7 @@ class Assertions(Scenarios):
     def test_what_can_never_be_judged_is_refused_before_the_run(self):
         for that, words in (("verdict.losless", "lossless"), ("flows.incast.messages gt 0", "in cast"),
                             ("all switches.leaf*.ports.*.tx.packets gt 0", "no figure matches"),
+                            ("switches.sw1.ports.h1.faults.droped eq 0", "perhaps dropped"),
                             ("verdict.lossless ratio to nothing ge 1", "phase"), ("verdict.lossless maybe", "compares nothing")):
             with self.subTest(that):
                 done = self.fabric("run", SMALL + asserting(that), "--out", self.folder / "none", status=USAGE)

@@ -48,19 +48,25 @@ std::string title_of(const FabricPlan& plan) {
     return file.scenario.name.empty() ? file.file.substr(file.file.rfind('/') + 1) : file.scenario.name;
 }
 
+tl::unexpected<NoRun> never_judged(const std::vector<ConfigError>& errors) {
+    NoRun why{{}, true};
+    for (const ConfigError& error : errors) why.texts.push_back(error.text());
+    return tl::unexpected(std::move(why));
+}
+
 // Errors of assertions, on a run in which nothing has happened.
-std::vector<std::string> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
+std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
     const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
                           collective_moments(fabric)};
-    std::vector<std::string> texts;
-    for (const ConfigError& error : asserts.check(start.figures, phase_report(fabric, start, start)))
-        texts.push_back(error.text());
-    return texts;
+    return asserts.check(start.figures, phase_report(fabric, start, start));
 }
 
 }  // namespace
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
+    const bool judges = options.asserts != nullptr && !options.asserts->empty();
+    if (judges)
+        if (const auto wrong = options.asserts->check(plan); !wrong.empty()) return never_judged(wrong);
     auto made = Fabric::create(plan, {options.interactive, options.threads, options.stage});
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
@@ -70,10 +76,9 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
         if (series) series->look();
         return options.goes_on(fabric);
     };
-    const bool judges = options.asserts != nullptr && !options.asserts->empty();
     if (judges)
-        if (auto wrong = wrong_asserts(*options.asserts, fabric); !wrong.empty())
-            return tl::unexpected(NoRun{std::move(wrong), true});
+        if (const auto wrong = wrong_asserts(*options.asserts, fabric); !wrong.empty())
+            return never_judged(wrong);
     Phases phases(fabric, plan.file.scenario.phases);
     for (const EventConfig& event : plan.file.events)
         fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
