@@ -100,7 +100,9 @@ class Signals(Case):
     def test_a_second_signal_ends_at_once(self):
         """It comes before the first can have done anything. Its files do not hinder the next switch."""
         running = self.running()
-        for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
+        running.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, running.process.pid, os.WSTOPPED)  # else it may take the first before it stops
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
             running.process.send_signal(number)
         self.assertEqual(running.process.wait(control.PATIENCE_S), 1)
         self.assertFalse(running.report_path.exists())
