@@ -125,7 +125,7 @@ class Reports(loopback.Case):
             kind = leaf.figure.kind
             if leaf.value is None:
                 self.assertIn(kind, ("flag", "text"), leaf.path)
-            else:
+            elif leaf.figure.path != "asserts.[].value":  # of whatever kind the figure is that was judged
                 self.assertIs(type(leaf.value), TYPES[kind], leaf)
         counted = {leaf.path: leaf.value for leaf in self.catalogue.leaves(before or {}) if leaf.figure.kind == "counter"}
         self.assertEqual([leaf.path for leaf in leaves if leaf.path in counted and leaf.value < counted[leaf.path]], [])
