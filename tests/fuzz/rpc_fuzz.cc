@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         check_answer(answer_line(*api, client, rest.substr(0, end)));
-        api->tick();
+        api->changes().tick();
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     const std::string written = to_toml(bench.running->config());
