@@ -85,9 +85,6 @@ struct CatalogueTree {
     };
     const NamesOf& names;
 
-    static bool is_label(const FigureNode& node) {
-        return node.segment.front() == '{' || node.segment.front() == '[';
-    }
     // Those of a label; nothing: any name is one.
     std::optional<LabelNames> names_of(const Words& within, const FigureNode& node) const {
         if (node.segment != "{reason}") return names(within, node.segment.substr(1, node.segment.size() - 2));
@@ -101,7 +98,7 @@ struct CatalogueTree {
         const FigureNode* node = at->find(name);
         if (node == nullptr) return {};
         Member member{std::string(name), node};
-        if (!is_label(*node)) return member;
+        if (!node->is_label()) return member;
         const auto known = names_of(within, *node);
         if (!known) return is_joined ? Member{} : member;
         if (std::find(known->names.begin(), known->names.end(), name) != known->names.end()) return member;
@@ -113,7 +110,7 @@ struct CatalogueTree {
     std::vector<Member> members_of(const Words& within, Place at, std::string_view pattern) const {
         std::vector<Member> members;
         for (const FigureNode& node : at->children) {
-            if (!is_label(node)) {
+            if (!node.is_label()) {
                 members.push_back({std::string(node.segment), &node});
             } else if (const auto known = names_of(within, node); known) {
                 for (const std::string& name : known->names) members.push_back({name, &node});
@@ -225,17 +222,13 @@ class PathWalk {
     bool is_told_ = false;  // the names that are known where one is missing
 };
 
-std::vector<Part> parts_at_dots(std::string_view path) {
+}  // namespace
+
+std::vector<Part> parts_at_dots(std::string_view path, Match match) {
     std::vector<Part> parts;
-    while (!path.empty()) {
-        const std::size_t end = std::min(path.find('.'), path.size());
-        parts.push_back({std::string(path.substr(0, end)), Match::name});
-        path.remove_prefix(std::min(end + 1, path.size()));
-    }
+    while (!path.empty()) parts.push_back({std::string(take_first(path, '.')), match});
     return parts;
 }
-
-}  // namespace
 
 std::string MissingPart::error() const {
     const std::string where = within_names.empty() ? "the report" : joined(within_names, ".");
@@ -323,12 +316,9 @@ Words FigurePath::literal_parts() const {
 }
 
 ReportPart find_part(const Json& report, std::string_view path) {
-    const std::vector<Part> parts = parts_at_dots(path);
-    const JsonTree tree;
-    PathWalk<JsonTree> walk(tree, parts);
-    walk.visit(&report, 0);
-    if (!walk.search.found.empty()) return {walk.search.found.front().value, {}};
-    return {nullptr, std::move(walk.search.missing.front())};
+    auto search = FigurePath(parts_at_dots(path, Match::name)).find(report);
+    if (!search.found.empty()) return {search.found.front().value, {}};
+    return {nullptr, std::move(search.missing.front())};
 }
 
 }  // namespace sluice

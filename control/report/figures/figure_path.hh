@@ -84,6 +84,9 @@ class FigurePath {
     std::vector<Part> parts_;
 };
 
+// The parts of a path that has neither quotes nor patterns.
+std::vector<FigurePath::Part> parts_at_dots(std::string_view path, FigurePath::Match match);
+
 // A part by its names alone, joined by dots; the whole report: by none.
 struct ReportPart {
     const nlohmann::ordered_json* value = nullptr;  // null: the report has no such part

@@ -95,7 +95,7 @@ const FigureNode* FigureNode::find(std::string_view key) const {
     const FigureNode* any = nullptr;
     for (const FigureNode& known : children) {
         if (known.segment == key) return &known;
-        if (known.segment.front() == '{' || known.segment.front() == '[') any = &known;
+        if (known.is_label()) any = &known;
     }
     return any;
 }

@@ -16,6 +16,7 @@ struct FigureNode {
     bool comes_with_run = false;  // a report may lack it until something has happened
     std::vector<FigureNode> children{};
 
+    bool is_label() const { return segment.front() == '{' || segment.front() == '['; }
     FigureNode& child(std::string_view name);
     // A member by its name, or the segment that stands for any.
     const FigureNode* find(std::string_view key) const;

@@ -42,15 +42,6 @@ tl::expected<std::vector<Part>, std::string> object_parts(std::string_view objec
     return std::vector<Part>{{object == "port" ? "ports" : "pools"}, {name}};
 }
 
-// Parts that may be the beginnings of names.
-void add_field(std::vector<Part>& parts, std::string_view field) {
-    while (!field.empty()) {
-        const std::size_t end = std::min(field.find('.'), field.size());
-        parts.push_back({std::string(field.substr(0, end)), FigurePath::Match::beginning});
-        field.remove_prefix(std::min(end + 1, field.size()));
-    }
-}
-
 // (port P | queue P.N | group P.N | pool NAME | ledger) FIELD, or port P up|down.
 tl::expected<Measure, std::string> parse_object(std::string_view object, const Words& words,
                                                 std::size_t& at) {
@@ -65,7 +56,8 @@ tl::expected<Measure, std::string> parse_object(std::string_view object, const W
         parts->push_back({"link_up"});
         made.is_link_state = true;
     } else {
-        add_field(*parts, field);
+        for (Part& part : parts_at_dots(field, FigurePath::Match::beginning))
+            parts->push_back(std::move(part));
     }
     made.path = FigurePath(std::move(*parts));
     return made;
