@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "control/config/text/man_page.hh"
 #include "tools/traffic/failure.hh"
@@ -34,11 +33,10 @@ all hosts. The class of a DSCP is that of the switch's preset `lossless`: 26 and
 constexpr std::string_view exit_codes = "0 done, 1 failed, 2 wrong usage.";
 
 std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t high) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
+    const auto value = parse_number(text);
+    if (!value || *value < low || *value > high)
         throw Failure(fmt::format("{}: not a number from {} to {}", text, low, high));
-    return value;
+    return *value;
 }
 
 std::uint32_t small(std::string_view text, std::uint64_t low, std::uint64_t high) {

@@ -28,6 +28,9 @@ std::string usual_path(std::string_view path);
 
 // The changes that turn `from` into `to`, sorted by path.
 std::vector<ConfigChange> config_changes(const Config& from, const Config& to);
+// The same, but for the keys that change no result, which say where files are and what threads there are:
+// from a fresh configuration they are what `to` asks for.
+std::vector<ConfigChange> keys_asked(const Config& from, const Config& to);
 
 // A value for a key; nothing: it goes back to its default, as the key, or the section with its keys, were not
 // in the file. A value may be TOML, or text that stands for a TOML string: 5, "150KB", 150KB.
@@ -42,10 +45,6 @@ tl::expected<Config, ConfigError> with_values(const Config& config, std::span<co
 // One of them.
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
                                              std::string_view value);
-
-// The same, but for the keys that change no result, which say where files are and what threads there are:
-// from a fresh configuration they are what `to` asks for.
-std::vector<ConfigChange> keys_asked(const Config& from, const Config& to);
 
 // The value in force at a path, as TOML: the value of a key or of an entry of a table
 // (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbor or timed event the
