@@ -17,10 +17,10 @@ namespace sluice {
 // Of the frame as it is made: without its tag it still has a parser's view.
 constexpr std::uint32_t described_bytes = parse_view_bytes + sizeof(VlanTag);
 // A shorter frame might not end in payload there.
-constexpr std::uint32_t least_described_frame = described_bytes + roce::greatest_trailer_bytes + 1;
+constexpr std::uint32_t min_described_frame = described_bytes + roce::max_trailer_bytes + 1;
 // Data room that such a packet and any shorter frame need: whole cache lines with the mbuf and its headroom.
 constexpr std::uint32_t described_room = 320;
-static_assert(least_described_frame + sizeof(roce::FrameTail) <= described_room);
+static_assert(min_described_frame + sizeof(roce::FrameTail) <= described_room);
 
 inline bool is_described(const Packet* packet) {
     return packet->data_len != packet->pkt_len && packet->nb_segs == 1;

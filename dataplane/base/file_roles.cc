@@ -10,13 +10,13 @@ namespace sluice {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr unsigned most_links = 40;  // that the kernel follows
+constexpr unsigned max_links = 40;  // that the kernel follows
 
 }  // namespace
 
 fs::path link_target(fs::path path) {
     std::error_code error;
-    for (unsigned n = 0; n < most_links && fs::is_symlink(fs::symlink_status(path, error)); ++n) {
+    for (unsigned n = 0; n < max_links && fs::is_symlink(fs::symlink_status(path, error)); ++n) {
         const fs::path target = fs::read_symlink(path, error);
         path = target.is_absolute() ? target : path.parent_path() / target;
     }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view list_name = ".sluice-outputs";
-constexpr std::size_t most_list_bytes = 1U << 24;
+constexpr std::size_t max_list_bytes = 1U << 24;
 
 std::string cannot_be_written(const std::string& file, int error) {
     return file + ": cannot be written: " + std::strerror(error);
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> hash_of(const std::string& path) {
 }
 
 std::string read_all(int file) {
-    std::string text(most_list_bytes, '\0');
+    std::string text(max_list_bytes, '\0');
     const ssize_t got = pread(file, text.data(), text.size(), 0);
     text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return text;

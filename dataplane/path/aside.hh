@@ -43,7 +43,7 @@ class Aside {
     std::span<Packet* const> packets() const { return std::span(packet_).first(count_); }
     const QueueSum& sum(unsigned queue) const { return sum_[queue]; }
 
-    void put(Packet* packet, const PacketMeta& info) {
+    void set_aside(Packet* packet, const PacketMeta& info) {
         packet_[count_++] = packet;
         sum_[info.queue].add(info.frame_bytes, info.cells, info.treatment.ecn);
     }

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "dataplane/path/decisions.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/frame/checksum.hh"
 #include "lib/values/rng.hh"
 
@@ -30,10 +30,10 @@ inline Duration idle_packet(const PortPolicy& policy) { return policy.speed.byte
 inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkPlace place,
                             std::uint64_t length_bytes, Duration sojourn, const WredDecision& decision) {
     constexpr std::array outcomes{MarkOutcome::passed, MarkOutcome::marked, MarkOutcome::dropped};
-    record_mark(worker, info,
-                {place, outcomes[static_cast<unsigned>(decision.verdict)], length_bytes,
-                 place == MarkPlace::sojourn ? 0 : decision.looked_at, sojourn, decision.probability,
-                 decision.drawn});
+    post_mark(worker, info,
+              {place, outcomes[static_cast<unsigned>(decision.verdict)], length_bytes,
+               place == MarkPlace::sojourn ? 0 : decision.looked_at, sojourn, decision.probability,
+               decision.drawn});
 }
 
 // Before a packet that is not PortPolicy::no_wred_at_enqueue enters its queue: whether WRED drops it, and

@@ -2,8 +2,8 @@
 // released. `sent`: its queue has given them back already, and the driver has not taken it.
 #pragma once
 
-#include "dataplane/path/decisions.hh"
-#include "dataplane/path/recorder.hh"
+#include "dataplane/path/note_spells.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {
@@ -19,7 +19,7 @@ inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool 
         worker.lossless_drops.add(1);
     }
     if (info.observed != 0) [[unlikely]]
-        observe_drop(worker, info, reason);
+        post_drop(worker, info, reason);
     if (info.cells != 0)
         worker.shared.releases.post(worker.id, info.ingress_port, info.priority_group, info.cells);
     rte_pktmbuf_free(packet);

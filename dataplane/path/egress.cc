@@ -6,12 +6,12 @@
 #include <bit>
 
 #include "dataplane/path/congestion.hh"
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress_pass.hh"
 #include "dataplane/path/microbursts.hh"
 #include "dataplane/path/mirror.hh"
 #include "dataplane/path/picked_frames.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/pfc/pfc_frame.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/invariant.hh"
@@ -250,7 +250,7 @@ unsigned send_queued(WorkerContext& worker, PortContext& port, Time now, Meter& 
     send_pfc(worker, port, now);
     fill(worker, port, now, meter);
     if (port.out.empty()) return 0;
-    const DepartureRecord departures(worker, port.out);
+    const DeparturePost departures(worker, port.out);
     const unsigned sent = port.io->transmit(port.out.packets());
     departures.post(worker, sent);
     settle(port, sent);

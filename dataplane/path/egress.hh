@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "dataplane/path/recorder.hh"
+#include "dataplane/path/note_spells.hh"
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {

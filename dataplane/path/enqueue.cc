@@ -1,11 +1,11 @@
 // Egress admission of any packet: each is asked of its link, the watchdog, WRED, its queue's limit and the
 // pool, counted, recorded and traced. Most are not: see enqueue_usual.cc.
 #include "dataplane/path/congestion.hh"
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/egress_pass.hh"
 #include "dataplane/path/enqueue_usual.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/values/invariant.hh"
 
 namespace sluice {

@@ -37,7 +37,7 @@ std::size_t enqueue_usual(WorkerContext& worker, std::span<Packet* const> packet
             return i;
         port->backlog = static_cast<std::uint8_t>(port->backlog | 1U << number);
         if (passes) {
-            port->aside.put(packet, info);
+            port->aside.set_aside(packet, info);
             continue;
         }
         queue.packets.push(entry_of(packet));

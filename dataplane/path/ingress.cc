@@ -6,8 +6,8 @@
 
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/mirror.hh"
+#include "dataplane/path/note_spells.hh"
 #include "dataplane/path/punt.hh"
-#include "dataplane/path/recorder.hh"
 #include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {

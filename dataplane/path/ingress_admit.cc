@@ -1,9 +1,9 @@
 // The third step of the ingress half: a place in the buffer, decided packet by packet. Most bursts are
 // decided otherwise: see ingress_admit_usual.cc.
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_admit_usual.hh"
 #include "dataplane/path/ingress_stages.hh"
-#include "dataplane/path/recorder.hh"
+#include "dataplane/path/note_spells.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/values/invariant.hh"
 
 namespace sluice {
@@ -28,13 +28,13 @@ bool pays_by_group(PortContext& port, unsigned packets) {
     return false;
 }
 
-// In place of an AdmissionRecord where nothing is recorded.
+// In place of an AdmissionPost where nothing is recorded.
 struct NoRecord {
     NoRecord(const PriorityGroup&, const GroupLimits&, PoolBursts&, std::uint32_t) {}
     void post(WorkerContext&, const PortContext&, PacketMeta&, Admission) const {}
 };
 
-// `Record`: AdmissionRecord or NoRecord.
+// `Record`: AdmissionPost or NoRecord.
 template <class Record>
 [[gnu::always_inline]] inline void admit_each(WorkerContext& worker, PortContext& port, Batch& batch) {
     const Policy& policy = *worker.policy;
@@ -70,7 +70,7 @@ template <class Record>
 
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch) {
     if (is_recording(worker)) [[unlikely]]
-        admit_each<AdmissionRecord>(worker, port, batch);
+        admit_each<AdmissionPost>(worker, port, batch);
     else if (batch.count == 1 && worker.shared.exclusive)
         admit_alone(worker, port, batch);
     else if (!pays_by_group(port, batch.count) || !admit_by_group(worker, port, batch))

@@ -1,9 +1,9 @@
 // XOFF and XON of the priority groups, and the cells that come back to them.
 #include <algorithm>
 
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_stages.hh"
-#include "dataplane/path/recorder.hh"
+#include "dataplane/path/note_spells.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/invariant.hh"
 

@@ -2,8 +2,8 @@
 // frames are taken at a glance: see ingress_parse_usual.cc.
 #include <vector>
 
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_parse.hh"
+#include "dataplane/path/post_decisions.hh"
 
 namespace sluice {
 namespace {
@@ -57,7 +57,7 @@ const ClassWay* parse_unusual(WorkerContext& worker, PortId id, std::uint64_t se
         return way;
     unusual.other_bytes += packet->pkt_len;
     describe(id, sequence, packet, *way, parsed.drop);
-    if (is_recording(worker)) record_arrival(worker, packet, parsed);
+    if (is_recording(worker)) post_arrival(worker, packet, parsed);
     batch.packet[at] = packet;
     unusual.refused.add(at, parsed.drop);
     return nullptr;
@@ -70,7 +70,7 @@ DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet,
     Parsed& parsed = batch.parsed[0];
     parsed = parse_whole(packet, own.station);
     describe(port.id, port.receive.next_sequence++, packet, own.ways->by_rules(parsed), parsed.drop);
-    if (is_recording(worker)) record_arrival(worker, packet, parsed);
+    if (is_recording(worker)) post_arrival(worker, packet, parsed);
     batch.all_cells = batch.cells[0] = worker.policy->cell.cells(packet->pkt_len);
     return parsed.drop;
 }

@@ -2,8 +2,8 @@
 // lib/frame/parse_usual, and counted together.
 #include <rte_prefetch.h>
 
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_parse.hh"
+#include "dataplane/path/post_decisions.hh"
 
 namespace sluice {
 namespace {
@@ -61,7 +61,7 @@ template <bool recording>
             continue;
         }
         describe(id, first + at, packet, *way, DropReason::none);
-        if constexpr (recording) record_arrival(worker, packet, parsed);
+        if constexpr (recording) post_arrival(worker, packet, parsed);
         const std::uint32_t bytes = packet->pkt_len;
         const std::uint32_t cells = cell.cells(bytes);
         groups.add(way->priority_group, bytes);

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "dataplane/path/decisions.hh"
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/load_balance.hh"
+#include "dataplane/path/post_decisions.hh"
 #include "lib/frame/checksum.hh"
 #include "lib/frame/flow_hash.hh"
 #include "lib/route/ecmp.hh"

@@ -318,8 +318,9 @@ void WireIngress::take(Packet* packet) {
     if (policy_.learns_senders) [[unlikely]]
         learn(frame);
     const bool any_waits = wire_.holds_any();
-    const auto taken = is_mac_control ? WireDirection::Taken{}
-                                      : wire_.take(policy_, frame.read.facts, worker_.policy->seed, port_.id);
+    const auto taken = is_mac_control
+                           ? WireDirection::Taken{}
+                           : wire_.draw_fate(policy_, frame.read.facts, worker_.policy->seed, port_.id);
     if (taken.rule != nullptr) [[unlikely]] {
         const Outcome outcome = act(frame, taken);
         note(frame, taken, outcome != Outcome::untouched);

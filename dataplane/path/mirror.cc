@@ -47,7 +47,7 @@ MirrorHead head_of(const WorkerContext& worker, const PacketMeta& info, MirrorEv
 
 }  // namespace
 
-static_assert(most_mirrored_bytes <= parse_view_bytes && max_mirrors <= classes);
+static_assert(max_mirrored_bytes <= parse_view_bytes && max_mirrors <= classes);
 
 void mirror_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool routed) {
     MirrorHead head = head_of(worker, meta(packet), MirrorEvent::drop, routed);
@@ -59,7 +59,7 @@ void mirror_delays(WorkerContext& worker, std::span<const Picked> picked, Time n
     for (const Picked& frame : picked) {
         auto* packet = static_cast<Packet*>(frame.entry.packet());
         const Duration waited = now - meta(packet).enqueued;
-        if (waited < worker.policy->mirrors.least_wait) continue;
+        if (waited < worker.policy->mirrors.min_wait) continue;
         MirrorHead head = head_of(worker, meta(packet), MirrorEvent::delay, true);
         head.waited = waited;
         post(worker, packet, head);

@@ -22,7 +22,7 @@
 #include "lib/punt/punt.hh"
 #include "lib/queue/scheduler.hh"
 #include "lib/queue/wred.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 #include "lib/record/mirror.hh"
 #include "lib/route/load_balance.hh"
 #include "lib/values/ids.hh"

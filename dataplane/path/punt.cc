@@ -35,7 +35,7 @@ DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropRe
     if (!bucket.may_send(worker.now)) return DropReason::punt_rate;
     auto* slot = port.control->punted.claim();
     if (slot == nullptr) return DropReason::punt_full;
-    bucket.take(1, worker.now);
+    bucket.spend(1, worker.now);
     const bool too_long = reason == DropReason::mtu_exceeded;
     slot->head = {*punt, too_long ? policy.ports[meta(packet).egress_port].mtu : std::uint16_t{0}};
     slot->bytes = packet->pkt_len;
@@ -44,7 +44,7 @@ DropReason punt(WorkerContext& worker, PortContext& port, Packet* packet, DropRe
     worker.punts.add(1);
     port.counters.punted[number].add(1);
     if (meta(packet).observed != 0) [[unlikely]]
-        observe_punt(worker, meta(packet), *punt);
+        post_punt(worker, meta(packet), *punt);
     rte_pktmbuf_free(packet);
     return DropReason::none;
 }

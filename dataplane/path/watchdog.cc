@@ -4,7 +4,7 @@
 
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
-#include "dataplane/path/recorder.hh"
+#include "dataplane/path/note_spells.hh"
 
 namespace sluice {
 namespace {
@@ -145,7 +145,7 @@ unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now) {
     for_each_class((paused & port.backlog) | awake, [&](ClassId queue) {
         const QueueSample sample = sample_of(port, policy, queue);
         changes += take(worker, port, queue, now,
-                        [&](PfcWatchdog& machine) { return machine.look(queue, sample, now); });
+                        [&](PfcWatchdog& machine) { return machine.check_queue(queue, sample, now); });
     });
     return changes;
 }

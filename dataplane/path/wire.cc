@@ -51,8 +51,8 @@ void WireDirection::configure(const WirePolicy& policy) {
     }
 }
 
-WireDirection::Taken WireDirection::take(const WirePolicy& policy, const FrameFacts& frame,
-                                         std::uint64_t seed, PortId port) {
+WireDirection::Taken WireDirection::draw_fate(const WirePolicy& policy, const FrameFacts& frame,
+                                              std::uint64_t seed, PortId port) {
     for (std::size_t n = 0; n < policy.rules.size(); ++n) {
         const WireRule& rule = policy.rules[n];
         if (!rule.rule.match.matches(frame)) continue;

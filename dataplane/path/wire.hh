@@ -4,7 +4,7 @@
 // A frame meets the rules in their order, and the first one that takes it acts on it. Each rule numbers the
 // frames that match it from the moment on that it was set, by itself in each direction. Frames that are held
 // (delay, reorder) have been admitted: they keep their place in the buffer, so the ledger has them as queued,
-// and at most `most_delayed` and `most_reordered` wait; one more passes untouched and is counted so. They
+// and at most `max_delayed` and `max_reordered` wait; one more passes untouched and is counted so. They
 // leave at their time also when their rule is gone, the port is down, or the switch drains.
 //
 // Owner: the worker of the port. Control reads the counters and the trace; the worker of the other port reads
@@ -21,7 +21,7 @@
 #include "dataplane/path/wire_replies.hh"
 #include "lib/peer/fault_rule.hh"
 #include "lib/threads/counters.hh"
-#include "lib/threads/record_ring.hh"
+#include "lib/threads/latest_entries.hh"
 
 namespace sluice {
 
@@ -85,13 +85,13 @@ class LearnedSenders {
 
 class WireDirection {
   public:
-    static constexpr std::size_t most_delayed = 4096;
-    static constexpr std::size_t most_reordered = 256;
+    static constexpr std::size_t max_delayed = 4096;
+    static constexpr std::size_t max_reordered = 256;
     static constexpr std::size_t trace_entries = 256;
 
     WireDirection() : trace(trace_entries) {
-        delayed_.reserve(most_delayed);
-        reordered_.reserve(most_reordered);
+        delayed_.reserve(max_delayed);
+        reordered_.reserve(max_reordered);
     }
 
     // A new policy: rules that were there before go on counting.
@@ -102,11 +102,11 @@ class WireDirection {
         std::size_t place = 0;           // of the rule's counters
         std::uint64_t number = 0;        // of the frame, among those that match
     };
-    Taken take(const WirePolicy& policy, const FrameFacts& frame, std::uint64_t seed, PortId port);
+    Taken draw_fate(const WirePolicy& policy, const FrameFacts& frame, std::uint64_t seed, PortId port);
 
-    bool may_delay() const { return delayed_.size() < most_delayed; }
+    bool may_delay() const { return delayed_.size() < max_delayed; }
     void delay(Packet* packet, Time until);
-    bool may_reorder() const { return reordered_.size() < most_reordered; }
+    bool may_reorder() const { return reordered_.size() < max_reordered; }
     // Until `frames` later ones of `qp` (nothing: of any) have passed, and at most until a time.
     void reorder(Packet* packet, Time until, std::uint32_t frames, std::optional<std::uint32_t> qp);
     // A frame has passed: calls release(packet) for those that have waited for it.
@@ -136,7 +136,7 @@ class WireDirection {
     std::array<WireRuleCounters, max_wire_rules> rules;
     Counter made;     // duplicates and CNPs
     Counter holding;  // as held(), for control
-    RecordRing<WireEvent> trace;
+    LatestEntries<WireEvent> trace;
     LearnedSenders senders;
     WireReplies replies;
 

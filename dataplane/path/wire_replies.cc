@@ -49,7 +49,7 @@ void WireReplies::count(const roce::WireFrame& frame, const IpAddress& to) {
 
 void WireReplies::count_psn(std::uint64_t stream, std::uint32_t psn) {
     constexpr std::uint32_t half = (PsnRange::mask + 1) / 2;
-    for (std::size_t n = 0; n < most_steps; ++n) {
+    for (std::size_t n = 0; n < max_steps; ++n) {
         Place& place = places_[(stream / 2 + n) % places];
         if (place.stream == 0) {
             place = {stream, psn};

@@ -17,7 +17,7 @@ namespace sluice {
 class WireReplies {
   public:
     static constexpr std::size_t places = 4096;
-    static constexpr std::size_t most_steps = 64;
+    static constexpr std::size_t max_steps = 64;
 
     // A RoCE frame to an address, as it came.
     void count(const roce::WireFrame& frame, const IpAddress& to);

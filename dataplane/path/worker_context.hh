@@ -20,7 +20,7 @@
 #include "lib/frame/drop_reason.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/queue/packet_queue.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 #include "lib/record/microburst.hh"
 #include "lib/route/port_load.hh"
 #include "lib/threads/counters.hh"
@@ -95,7 +95,7 @@ class HandedOver {
     // At most so many in a turn.
     void reserve(std::size_t most) { packets_.resize(most + burst_size, hot()); }
     void begin() { count_ = metas_ = mbufs_ = 0; }
-    void take(Mailbox<Packet*>& mailbox, std::size_t most) {
+    void collect(Mailbox<Packet*>& mailbox, std::size_t most) {
         count_ += mailbox.collect(std::span(packets_).subspan(count_, most));
     }
     void end() { std::fill_n(packets_.begin() + static_cast<std::ptrdiff_t>(count_), burst_size, hot()); }

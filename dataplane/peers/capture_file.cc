@@ -76,7 +76,7 @@ tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& 
     if (fstat(reader.file_.get(), &state) != 0) return refuse(std::strerror(errno));
     if (S_ISDIR(state.st_mode)) return refuse("is a folder, not a capture");
     if (S_ISREG(state.st_mode) && state.st_size == 0) return refuse("is empty (0 bytes)");
-    if (reader.blocks_ = PcapngRecords::open(reader.file_.get()); reader.blocks_) return reader;
+    if (reader.blocks_ = PcapngReader::open(reader.file_.get()); reader.blocks_) return reader;
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     reader.handle_.reset(
         pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data()));
@@ -89,8 +89,8 @@ tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& 
         return refuse(no_ethernet(static_cast<std::uint32_t>(link)));
     reader.file_ = {};
     if (ftello(file) == pcap_file_header_bytes)
-        reader.usual_ = CaptureRecords::open(fileno(file),
-                                             static_cast<std::uint32_t>(pcap_snapshot(reader.handle_.get())));
+        reader.usual_ =
+            PcapReader::open(fileno(file), static_cast<std::uint32_t>(pcap_snapshot(reader.handle_.get())));
     return reader;
 }
 

@@ -1,4 +1,4 @@
-// Capture files with nanosecond timestamps: usual records by capture_records.hh, pcapng by pcapng_records.hh,
+// Capture files with nanosecond timestamps: usual records by pcap_reader.hh, pcapng by pcapng_reader.hh,
 // other files through libpcap. The driver net_pcap cuts timestamps to microseconds and stamps wall clock, so
 // under the virtual clock Sluice reads and writes the files itself. Needs no DPDK.
 #pragma once
@@ -13,8 +13,8 @@
 
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/output_file.hh"
-#include "dataplane/peers/capture_records.hh"
-#include "dataplane/peers/pcapng_records.hh"
+#include "dataplane/peers/pcap_reader.hh"
+#include "dataplane/peers/pcapng_reader.hh"
 #include "lib/clock/capture_timeline.hh"
 
 struct pcap;
@@ -34,7 +34,7 @@ std::string keep_first(std::uint64_t frames);
 
 class CaptureReader {
   public:
-    using Frame = CaptureRecords::Frame;
+    using Frame = PcapReader::Frame;
 
     // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
     static tl::expected<CaptureReader, std::string> open(const std::string& path);
@@ -56,10 +56,10 @@ class CaptureReader {
 
     std::unique_ptr<pcap, Closer> handle_;  // nothing: of pcapng
     FileDescriptor file_;                   // of pcapng
-    std::optional<PcapngRecords> blocks_;   // likewise
+    std::optional<PcapngReader> blocks_;    // likewise
     std::string path_;
     std::string error_;
-    std::optional<CaptureRecords> usual_;  // nothing: libpcap reads from where it stands
+    std::optional<PcapReader> usual_;  // nothing: libpcap reads from where it stands
     bool cut_ = false;
 };
 

@@ -17,7 +17,7 @@ tl::expected<CaptureOutput, std::string> CaptureOutput::create(const std::string
 
 void CaptureOutput::write(Packet* packet, Time departure) {
     std::array<std::span<const std::uint8_t>, 64> pieces;
-    std::array<std::uint8_t, roce::greatest_packet_bytes> whole;
+    std::array<std::uint8_t, roce::max_packet_bytes> whole;
     std::size_t count = 0;
     for (Packet* segment = packet; segment != nullptr && count < pieces.size(); segment = segment->next)
         pieces[count++] = {frame_bytes(segment), segment->data_len};

@@ -82,7 +82,7 @@ void FaultPort::misbehave(Time now) {
         ++counters_.storm_xoff;
     }
     const Duration there_and_back = spec_.cable * 2;
-    while (const auto pause = slow_.take(now - there_and_back)) {
+    while (const auto pause = slow_.take_due(now - there_and_back)) {
         peer_pause(pause->at + there_and_back, lossless_, pause->off ? fault_quanta : std::uint16_t{0});
         ++(pause->off ? counters_.slow_xoff : counters_.slow_xon);
     }

@@ -166,7 +166,7 @@ void HostSource::receive(Packet* packet, Time now) {
 }
 
 Started HostSource::send_pause(Time now, PauseSender& wire) {
-    const auto pause = buffer_.take(now);
+    const auto pause = buffer_.take_due(now);
     if (!pause) return {};
     PauseMap map;
     map.class_enable = drain_classes_;
@@ -184,7 +184,7 @@ Started HostSource::send_frame(Time now, PauseSender& wire) {
     unsigned allowed = 0;
     for (const auto& ready : nic_.ready())
         if (wire.may_start(ready.priority)) allowed |= 1U << ready.priority;
-    const auto frame = nic_.take(now, allowed);
+    const auto frame = nic_.next_frame(now, allowed);
     if (!frame) return {};
     wire.started(frame->priority, wire_bytes(frame->bytes));
     Packet* packet = make_frame(*frame);
@@ -193,7 +193,7 @@ Started HostSource::send_frame(Time now, PauseSender& wire) {
 }
 
 Packet* HostSource::make_frame(const roce::NicFrame& frame) {
-    const bool described = describes_ && frame.bytes >= least_described_frame;
+    const bool described = describes_ && frame.bytes >= min_described_frame;
     if (!described && frame.bytes > data_bytes_of(pool_)) [[unlikely]] {
         nic_.write(frame, bytes_);
         return make_packet(pool_, std::span(bytes_).first(frame.bytes), false);

@@ -109,7 +109,7 @@ class HostSource : public NothingUnderWay {
     std::uint64_t lost_on_wire_ = 0;
     std::uint64_t lossless_lost_ = 0;
     std::optional<CaptureOutput> output_;
-    std::array<std::uint8_t, roce::greatest_packet_bytes> bytes_{};  // of a frame in several mbufs
+    std::array<std::uint8_t, roce::max_packet_bytes> bytes_{};  // of a frame in several mbufs
 };
 
 }  // namespace sluice

@@ -22,17 +22,17 @@ std::optional<Time> LinkExchange::earliest() const {
     return best;
 }
 
-void LinkExchange::take(unsigned to) {
+void LinkExchange::deliver_to(unsigned to) {
     for (unsigned from = 0; from < threads_; ++from) {
         auto& frames = outbox(from, to).lists_[filled_ ^ 1U].frames;
-        for (const Frame& frame : frames) frame.to->take(frame.at, frame.packet, frame.is_pause);
+        for (const Frame& frame : frames) frame.to->arrive(frame.at, frame.packet, frame.is_pause);
         frames.clear();
     }
 }
 
 void LinkExchange::take_all() {
     turn_over();
-    for (unsigned to = 0; to < threads_; ++to) take(to);
+    for (unsigned to = 0; to < threads_; ++to) deliver_to(to);
 }
 
 }  // namespace sluice

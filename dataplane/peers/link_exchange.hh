@@ -56,7 +56,7 @@ class LinkExchange {
     // Between windows: what was sent is there to be taken.
     void turn_over() { filled_ ^= 1U; }
     // In a window, on the thread `to`: its switches' ports get the frames of the window before.
-    void take(unsigned to);
+    void deliver_to(unsigned to);
     // Between windows: all ports get all frames.
     void take_all();
 

@@ -59,7 +59,7 @@ void LinkPort::lose_into_cut(Packet* packet, bool is_pause) {
     rte_pktmbuf_free(packet);
 }
 
-void LinkPort::take(Time at, Packet* packet, bool is_pause) {
+void LinkPort::arrive(Time at, Packet* packet, bool is_pause) {
     Line& line = is_pause ? pauses_ : data_;
     if (line.full()) line.set_capacity(2 * line.capacity());
     line.push_back({at, packet});
@@ -82,7 +82,7 @@ unsigned LinkPort::transmit(std::span<Packet* const> frames) {
         if (outbox_ != nullptr)
             outbox_->send({other_, at, packet, is_pause});
         else
-            other_->take(at, packet, is_pause);
+            other_->arrive(at, packet, is_pause);
     }
     return static_cast<unsigned>(frames.size());
 }
@@ -98,7 +98,7 @@ unsigned LinkPort::receive(std::span<Packet*> out, Time now) {
         Packet* packet = line.front().packet;
         line.pop_front();
         forget_arrival();
-        ring_.take(packet, out, count);
+        ring_.hand_out(packet, out, count);
     }
     return count;
 }

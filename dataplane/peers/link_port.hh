@@ -64,7 +64,7 @@ class LinkPort final : public Port {
         return data_.size() + pauses_.size() + static_cast<std::size_t>(other_->sent_ - taken_);
     }
     // The exchange: the frame is this end's from `at` on.
-    void take(Time at, Packet* packet, bool is_pause);
+    void arrive(Time at, Packet* packet, bool is_pause);
 
     // ---- Port
     unsigned receive(std::span<Packet*> out, Time now) override;

@@ -55,7 +55,7 @@ class PeerPort : public Port {
                 packet = started.packet;
                 if (packet == nullptr) continue;
             }
-            ring_.take(packet, out, count);
+            ring_.hand_out(packet, out, count);
         }
         return count;
     }

@@ -1,7 +1,7 @@
 // The receive ring of a simulated port: frames that arrive between two turns wait in it, and those that do
 // not fit are missed. The port counts them when the turn takes them, which comes to the same.
 //
-// The port calls `begin` before it takes frames, then `take` for each; times do not go back.
+// The port calls `begin` before it takes frames, then `hand_out` for each; times do not go back.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class ReceiveRing {
     }
     // One more frame has arrived since the turn before: it is the next one of `out`, or is freed because the
     // ring was full.
-    void take(Packet* packet, std::span<Packet*> out, unsigned& count) {
+    void hand_out(Packet* packet, std::span<Packet*> out, unsigned& count) {
         if (++taken_ <= frames_) [[likely]] {
             out[count++] = packet;
         } else {

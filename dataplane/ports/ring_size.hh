@@ -22,11 +22,11 @@ struct RingSizes {
 };
 
 struct RingLimits {
-    static constexpr std::uint32_t least_receive = 512;
-    static constexpr std::uint32_t most_receive = 8192;  // the most of DPDK's drivers, or half of it
+    static constexpr std::uint32_t min_receive = 512;
+    static constexpr std::uint32_t max_receive = 8192;  // the most of DPDK's drivers, or half of it
     // A burst, with some frames of several buffers and the entries that a driver keeps free.
-    static constexpr std::uint32_t least_transmit = 64;
-    static constexpr std::uint32_t most_transmit = 1024;
+    static constexpr std::uint32_t min_transmit = 64;
+    static constexpr std::uint32_t max_transmit = 1024;
 };
 
 // Wire bytes that a port sends or receives in this time.
@@ -36,14 +36,14 @@ constexpr std::uint64_t bytes_in_time(Rate speed, Duration time) {
 
 // `ring`: time that may wait in the transmit ring.
 constexpr RingSizes ring_sizes(Rate speed, Duration turn_max, Duration ring, std::uint32_t buffer_bytes) {
-    constexpr std::uint64_t least_wire_bytes = wire_bytes(60);
-    const std::uint64_t frames = bytes_in_time(speed, turn_max) / least_wire_bytes + 1;
+    constexpr std::uint64_t min_wire_bytes = wire_bytes(60);
+    const std::uint64_t frames = bytes_in_time(speed, turn_max) / min_wire_bytes + 1;
     const std::uint64_t buffers = bytes_in_time(speed, ring) / wire_bytes(buffer_bytes);
     const auto bounded = [](std::uint64_t n, std::uint32_t least, std::uint32_t most) {
         return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(n, least, most));
     };
-    return {bounded(std::bit_ceil(frames), RingLimits::least_receive, RingLimits::most_receive),
-            bounded(buffers, RingLimits::least_transmit, RingLimits::most_transmit)};
+    return {bounded(std::bit_ceil(frames), RingLimits::min_receive, RingLimits::max_receive),
+            bounded(buffers, RingLimits::min_transmit, RingLimits::max_transmit)};
 }
 
 }  // namespace sluice

@@ -20,7 +20,7 @@
 #include "dataplane/run/switch_resources.hh"
 #include "lib/clock/link.hh"
 #include "lib/frame/ip_address.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 #include "lib/record/microburst.hh"
 
 namespace sluice {

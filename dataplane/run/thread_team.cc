@@ -10,11 +10,11 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned most_spins = 1000;  // some 20 us
+constexpr unsigned max_spins = 1000;  // some 20 us
 
 // Returns what `value` is once it is no longer `known`.
 std::uint32_t await_change(const std::atomic<std::uint32_t>& value, std::uint32_t known) {
-    for (unsigned n = 0; n < most_spins; ++n) {
+    for (unsigned n = 0; n < max_spins; ++n) {
         if (const std::uint32_t now = value.load(std::memory_order_acquire); now != known) return now;
         rte_pause();
     }

@@ -73,7 +73,7 @@ bool can_sleep(const PortContext& port, Duration turn) {
 // A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
 // be compared (Time wraps), and of a port that sleeps the wire is not settled. An alarm that is at least the
 // difference ahead stands for any later arrival, and for none.
-constexpr Duration longest_sleep{std::int64_t{1} << 61};    // 26 days
+constexpr Duration max_sleep{std::int64_t{1} << 61};        // 26 days
 constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
 }  // namespace
@@ -123,7 +123,7 @@ std::optional<Time> VirtualRunner::next(Device& all) const {
     all.awake.ports.for_each([&](PortId id) {
         const PortContext& port = *all.ports[id].port;
         const Time* arrival = port.io->next_arrival();
-        Time alarm = now_ + longest_sleep;
+        Time alarm = now_ + max_sleep;
         const std::optional<Time> leaves = next_egress(port, policy, now_);
         all.judged.remove(id);
         if (can_sleep(port, turn_)) {
@@ -139,8 +139,8 @@ std::optional<Time> VirtualRunner::next(Device& all) const {
         }
         all.alarms.set(id, alarm);
     });
-    const Duration sleep = all.alarms.until_earliest(now_, longest_sleep);
-    if (constexpr Duration exact = longest_sleep - all_awake_every; sleep < exact)
+    const Duration sleep = all.alarms.until_earliest(now_, max_sleep);
+    if (constexpr Duration exact = max_sleep - all_awake_every; sleep < exact)
         take_earlier(best, now_ + sleep);
     else if (!best || *best - now_ >= exact)
         for (const OwnedPort& each : all.ports) take_earlier(best, each.port->io->next_arrival());
@@ -302,7 +302,7 @@ void VirtualRunner::take_all_releases(Device& all, const PortMask& ports, Time n
 }
 
 // A port that is traced is judged at every instant, for its trace.
-void VirtualRunner::judge(Device& all, PortId id, Time now) {
+void VirtualRunner::judge_port(Device& all, PortId id, Time now) {
     PortContext& port = *all.ports[id].port;
     if (all.judged_at[id] == all.moves && !port.trace) return;
     all.judged_at[id] = all.moves;
@@ -325,7 +325,7 @@ bool VirtualRunner::may_go_on(Device& all, Time now) {
 bool VirtualRunner::judge_all(Device& all, const PortMask& ports, Time now) {
     bool any = false;
     ports.for_each([&](PortId id) {
-        judge(all, id, now);
+        judge_port(all, id, now);
         any |= wants_pfc(*all.ports[id].port);
     });
     return any;
@@ -376,7 +376,7 @@ void VirtualRunner::run(Device& all) {
         if (!first && !may_go_on(all, now) && !judge_all(all, judged, now)) break;
         unsigned work = 0;
         judged.for_each([&](PortId id) {
-            judge(all, id, now);
+            judge_port(all, id, now);
             if (!all.awake.ports.contains(id)) return;
             PortContext& port = *all.ports[id].port;
             if (port.wire) [[unlikely]] {

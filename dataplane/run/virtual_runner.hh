@@ -124,7 +124,7 @@ class VirtualRunner final : public SwitchClock {
     bool goes_on(std::uint32_t number, Time until);
     void run(Device& device);
     static void take_all_releases(Device& device, const PortMask& ports, Time now);
-    static void judge(Device& device, PortId id, Time now);
+    static void judge_port(Device& device, PortId id, Time now);
     static bool may_go_on(Device& device, Time now);
     static bool judge_all(Device& device, const PortMask& ports, Time now);
     static unsigned inject(Device& device, Time now);

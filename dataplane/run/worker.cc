@@ -5,8 +5,8 @@
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/ingress.hh"
 #include "dataplane/path/load_balance.hh"
+#include "dataplane/path/note_spells.hh"
 #include "dataplane/path/punt.hh"
-#include "dataplane/path/recorder.hh"
 #include "dataplane/path/watchdog.hh"
 #include "dataplane/run/full_burst.hh"
 
@@ -16,7 +16,7 @@ namespace {
 
 // From each other worker twice the packets that this one receives in a turn, and a burst: it catches up with
 // one that was faster for a while, and its turns stay short.
-std::size_t most_of_each(const WorkerContext& worker) {
+std::size_t max_of_each(const WorkerContext& worker) {
     return (2 * worker.own_ports.size() + 1) * burst_size;
 }
 
@@ -39,7 +39,7 @@ WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t 
         if (port->wire) wire_ports.push_back(port.get());
         if (!port->more_receive_queues.empty()) multi_queue_ports.push_back(port.get());
     }
-    handed_over.reserve((shared.workers - 1U) * most_of_each(*this));
+    handed_over.reserve((shared.workers - 1U) * max_of_each(*this));
 }
 
 namespace {
@@ -172,7 +172,7 @@ void take_handed_over(WorkerContext& worker) {
     worker.handed_over.begin();
     for (WorkerId from = 0; from < worker.shared.workers; ++from)
         if (from != worker.id)
-            worker.handed_over.take(worker.shared.mailbox(from, worker.id), most_of_each(worker));
+            worker.handed_over.collect(worker.shared.mailbox(from, worker.id), max_of_each(worker));
     worker.handed_over.end();
 }
 

@@ -59,7 +59,7 @@ class BufferUse {
     }
     void take_shared(PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t shared = shared_.get() + cells;
-        pool.take(cells);
+        pool.take_cells(cells);
         shared_.set(shared);
         shared_watermark.raise_to(shared);
     }

@@ -151,7 +151,7 @@ class alignas(64) PoolBurst {  // its index is a shift
     bool fits(const Threshold& threshold, std::uint32_t used_cells, std::uint32_t cells) const {
         return threshold.admits(free_ - cells, std::int64_t{used_cells} + cells);
     }
-    void take(std::uint32_t cells) { free_ -= cells; }
+    void take_cells(std::uint32_t cells) { free_ -= cells; }
     void give(std::uint32_t cells) {
         lowest_free_ = std::min(lowest_free_, free_);  // it falls between two of these only
         free_ += cells;

@@ -9,12 +9,12 @@ void StampRanges::merge(std::uint64_t first_ns, std::uint64_t last_ns) {
     auto next = ranges_.upper_bound(first_ns);
     if (next != ranges_.begin()) {
         const auto before = std::prev(next);
-        if (first_ns <= before->second + longest_stamp_gap_ns) {
+        if (first_ns <= before->second + max_stamp_gap_ns) {
             first_ns = before->first;
             last_ns = std::max(last_ns, before->second);
         }
     }
-    while (next != ranges_.end() && next->first <= last_ns + longest_stamp_gap_ns) {
+    while (next != ranges_.end() && next->first <= last_ns + max_stamp_gap_ns) {
         last_ns = std::max(last_ns, next->second);
         next = ranges_.erase(next);
     }
@@ -27,10 +27,10 @@ CaptureTimeline::CaptureTimeline(const StampRanges& ranges) {
     for (const auto& [first, last] : ranges.all()) {
         if (!pieces_.empty()) {
             Piece& before = pieces_.back();
-            before.times = span_ns_ + longest_stamp_gap_ns - before.at_ns;
+            before.times = span_ns_ + max_stamp_gap_ns - before.at_ns;
             before.stamps = first - before.first_ns;
             removed_ns_ += before.removed_ns();
-            span_ns_ += longest_stamp_gap_ns;
+            span_ns_ += max_stamp_gap_ns;
         }
         pieces_.push_back({.first_ns = first, .at_ns = span_ns_});
         span_ns_ += last - first;

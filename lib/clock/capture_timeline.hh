@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-constexpr std::uint64_t longest_stamp_gap_ns = std::uint64_t{3600} * 1'000'000'000;
+constexpr std::uint64_t max_stamp_gap_ns = std::uint64_t{3600} * 1'000'000'000;
 // The seconds of a capture record are 32 bits, unsigned: 7 February 2106, 06:28:15.
 constexpr std::uint64_t latest_stamp_ns = (std::uint64_t{UINT32_MAX} + 1) * 1'000'000'000 - 1;
 

@@ -158,9 +158,9 @@ template <unsigned tags>
                                               Parsed& out) {
     constexpr std::size_t l3 = UsualFrames<tags>::l3_offset;
     constexpr std::size_t transport = sizeof(UdpHeader) + sizeof(Bth);
-    constexpr std::size_t least_v4 = l3 + sizeof(Ipv4Header) + transport;
-    constexpr std::size_t least_v6 = l3 + sizeof(Ipv6Header) + transport;
-    if (here < least_v4 || frame_bytes > max_frame_bytes) return not_usual;
+    constexpr std::size_t min_v4 = l3 + sizeof(Ipv4Header) + transport;
+    constexpr std::size_t min_v6 = l3 + sizeof(Ipv6Header) + transport;
+    if (here < min_v4 || frame_bytes > max_frame_bytes) return not_usual;
     if (usual.v4.are_in(frame)) [[likely]] {
         const auto& ip = *reinterpret_cast<const Ipv4Header*>(frame + l3);
         const bool judged =
@@ -169,7 +169,7 @@ template <unsigned tags>
         return UsualUdp<FrameKind::ipv4, tags, sizeof(Ipv4Header)>::parse(frame, frame_bytes,
                                                                           ip.total_length.get(), ip.tos, out);
     }
-    if (!usual.v6.are_in(frame) || here < least_v6) return not_usual;
+    if (!usual.v6.are_in(frame) || here < min_v6) return not_usual;
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(frame + l3);
     const bool judged = is_judged_ipv6_octet(ip.source[0]) || is_judged_ipv6_octet(ip.destination[0]);
     const auto tos = static_cast<std::uint8_t>(load_be<std::uint16_t>(frame + l3) >> 4);

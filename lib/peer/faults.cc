@@ -31,8 +31,8 @@ bool takes(const FaultDice& dice, std::uint32_t stream, std::uint64_t number, Ch
 bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std::uint64_t number,
                    std::uint32_t bytes) {
     if (rate <= 0) return false;
-    constexpr std::uint32_t least_bytes = 60, fcs_bytes = 4;
-    const double bits = 8.0 * (std::max(bytes, least_bytes) + fcs_bytes);
+    constexpr std::uint32_t min_bytes = 60, fcs_bytes = 4;
+    const double bits = 8.0 * (std::max(bytes, min_bytes) + fcs_bytes);
     const double odds = -std::expm1(bits * std::log1p(-rate));
     return std::ldexp(static_cast<double>(draw({dice.seed, stream, dice.port, number}) >> 11), -53) < odds;
 }

@@ -36,7 +36,7 @@ struct FaultSettings {
     Chance corrupt_chance;
     Chance duplicate_chance;
     Duration delay;
-    double ber = 0;  // at most most_ber
+    double ber = 0;  // at most max_ber
 
     // Frames that we send, our PFC among them, before the peer receives them.
     std::uint64_t tx_drop_every = 0;
@@ -76,7 +76,7 @@ struct FaultSettings {
     bool operator==(const FaultSettings&) const = default;
 };
 
-constexpr double most_ber = 0.001;
+constexpr double max_ber = 0.001;
 constexpr std::uint16_t fault_quanta = 0xFFFF;  // of the XOFFs that a misbehaving peer sends
 
 struct FrameFate {

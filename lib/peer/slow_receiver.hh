@@ -50,7 +50,7 @@ class SlowReceiver {
         return off_ ? std::optional(next_by_itself()) : std::nullopt;
     }
     // The next one at or before `now`.
-    std::optional<Pause> take(Time now) {
+    std::optional<Pause> take_due(Time now) {
         if (said_.empty() && off_ && next_by_itself() <= now) advance(now);
         if (said_.empty() || said_.front().at > now) return std::nullopt;
         const Pause pause = said_.front();

@@ -93,7 +93,7 @@ void PfcWatchdog::open_window(Queue& queue, Time now) const {
     queue.next_poll = now + settings_.poll;
 }
 
-WatchdogChange PfcWatchdog::look(ClassId number, const QueueSample& sample, Time now) {
+WatchdogChange PfcWatchdog::check_queue(ClassId number, const QueueSample& sample, Time now) {
     SLUICE_INVARIANT(is_awake_right(number));
     Queue& queue = queues_[number];
     WatchdogChange change = WatchdogChange::none;

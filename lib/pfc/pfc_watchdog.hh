@@ -5,11 +5,11 @@
 // frames are not counted, so a flapping peer or an idle queue is none. The storm ends when no XOFF has come
 // for the restoration time that was set when it began, at the earliest that time after it began. The caller
 // carries out the `action` in between. An operator's `cut` puts a queue into the action at once, until it is
-// released: no storm, and nothing but the release ends it. The owner of the port calls `look` for every queue
-// that is awake, or paused with packets, each turn and after each change. With `poll` 0 the outcome is exact
-// if it also does so at `next_event`: a late look judges by when the pause ended. Otherwise windows are
-// judged every `poll`, and the result of a look holds until the next: under the real clock a turn may come
-// later than a pause lasts, with the next XOFF waiting to be received.
+// released: no storm, and nothing but the release ends it. The owner of the port calls `check_queue` for
+// every queue that is awake, or paused with packets, each turn and after each change. With `poll` 0 the
+// outcome is exact if it also does so at `next_event`: a late look judges by when the pause ended. Otherwise
+// windows are judged every `poll`, and the result of a look holds until the next: under the real clock a turn
+// may come later than a pause lasts, with the next XOFF waiting to be received.
 #pragma once
 
 #include <array>
@@ -71,7 +71,7 @@ class PfcWatchdog {
     // Windows that run are judged by the new settings, storms keep those they began with.
     void configure(const WatchdogSettings& settings) { settings_ = settings; }
 
-    WatchdogChange look(ClassId queue, const QueueSample& sample, Time now);
+    WatchdogChange check_queue(ClassId queue, const QueueSample& sample, Time now);
 
     // The state machine of one queue.
     WatchdogChange step(ClassId queue, WatchdogEvent event, Time now);

@@ -11,7 +11,7 @@ using Bytes = std::span<const std::uint8_t>;
 using Frame = std::vector<std::uint8_t>;
 using V6 = std::array<std::uint8_t, 16>;
 
-constexpr std::size_t least_frame_bytes = 60;
+constexpr std::size_t min_frame_bytes = 60;
 constexpr std::uint8_t hops = 64;
 // Class selector 7, network control (RFC 1812 4.3.2.5); CNPs have 6 to themselves.
 constexpr std::uint8_t error_dscp = 56;
@@ -135,12 +135,12 @@ bool is_icmp_query(std::uint8_t type) {
 
 Frame reply_frame(Bytes link, const MacAddress& from, const MacAddress& to, Bytes body) {
     Frame frame;
-    frame.reserve(std::max(link.size() + body.size(), least_frame_bytes));
+    frame.reserve(std::max(link.size() + body.size(), min_frame_bytes));
     frame.insert(frame.end(), to.bytes.begin(), to.bytes.end());
     frame.insert(frame.end(), from.bytes.begin(), from.bytes.end());
     frame.insert(frame.end(), link.begin() + 12, link.end());
     frame.insert(frame.end(), body.begin(), body.end());
-    if (frame.size() < least_frame_bytes) frame.resize(least_frame_bytes);
+    if (frame.size() < min_frame_bytes) frame.resize(min_frame_bytes);
     return frame;
 }
 

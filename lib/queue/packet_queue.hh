@@ -56,13 +56,13 @@ class ChunkPool {
     ChunkPool(const ChunkPool&) = delete;
     ChunkPool& operator=(const ChunkPool&) = delete;
 
-    QueueChunk* take() {
+    QueueChunk* take_chunk() {
         QueueChunk* chunk = free_;
         if (chunk == nullptr) return take_new();
         free_ = chunk->next;
         return chunk;
     }
-    void put(QueueChunk* chunk) {
+    void give_chunk(QueueChunk* chunk) {
         SLUICE_INVARIANT(chunk >= chunks_.data() && chunk < chunks_.data() + used_);
         chunk->next = free_;
         free_ = chunk;
@@ -144,7 +144,7 @@ class PacketQueue {
             QueueChunk* used = head_;
             head_ = used->next;
             head_index_ = 0;
-            pool.put(used);
+            pool.give_chunk(used);
         }
     }
     QueueEntry pop(ChunkPool& pool) {
@@ -156,7 +156,7 @@ class PacketQueue {
   private:
     // A function of its own, as all rare code is: the hot path keeps no registers for it.
     [[gnu::noinline]] void grow(ChunkPool& pool) {
-        QueueChunk* chunk = pool.take();
+        QueueChunk* chunk = pool.take_chunk();
         chunk->next = nullptr;
         if (tail_ != nullptr)
             tail_->next = chunk;

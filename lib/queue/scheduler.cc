@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint32_t longest_wire_bytes = wire_bytes(max_frame_bytes);
-static_assert(255 * quantum_bytes_per_weight + 2 * longest_wire_bytes <= 1U << 20, "a TokenBucket's range");
+constexpr std::uint32_t max_wire_bytes = wire_bytes(max_frame_bytes);
+static_assert(255 * quantum_bytes_per_weight + 2 * max_wire_bytes <= 1U << 20, "a TokenBucket's range");
 
 Duration time_at(Rate rate, std::uint64_t wire_bytes) {  // at most 2^20 bytes
     return rate.byte_time() * static_cast<std::int64_t>(wire_bytes);
@@ -97,7 +97,7 @@ void Scheduler::configure(const PortSchedule& settings) {
         assert(schedule.weight >= 1);
         const std::uint32_t quantum = schedule.weight * quantum_bytes_per_weight;
         quantum_[queue] = static_cast<std::int32_t>(quantum);
-        const auto most = static_cast<std::int32_t>(quantum + longest_wire_bytes - 1);
+        const auto most = static_cast<std::int32_t>(quantum + max_wire_bytes - 1);
         deficit_[queue] = schedule.strict ? 0 : std::min(deficit_[queue], most);
         // A DWRR queue waits for the turns of the others and sends in turns. Credit has to span the wait, or
         // a queue could not reach its maximum; debt has to span its turn (and a frame sent for the minimum
@@ -106,17 +106,17 @@ void Scheduler::configure(const PortSchedule& settings) {
         const std::uint32_t turn = schedule.strict ? 0 : quantum;
         if (schedule.max_rate != Rate{})
             maximum_[queue].configure(schedule.max_rate, wait_for_turn(settings, queue),
-                                      schedule.max_burst_bytes, longest_wire_bytes);
+                                      schedule.max_burst_bytes, max_wire_bytes);
         else
             maximum_[queue] = {};
         minimum_[queue].configure(schedule.min_rate, wait_below_minimum(settings), 0,
-                                  turn + 2 * longest_wire_bytes);
+                                  turn + 2 * max_wire_bytes);
         const unsigned bit = 1U << queue;
         if (schedule.strict) strict_ = static_cast<std::uint8_t>(strict_ | bit);
         if (maximum_[queue].limits()) capped_ = static_cast<std::uint8_t>(capped_ | bit);
         if (minimum_[queue].limits()) floored_ = static_cast<std::uint8_t>(floored_ | bit);
     }
-    shaper_.configure(settings.shaper, settings.turn, settings.shaper_burst_bytes, longest_wire_bytes);
+    shaper_.configure(settings.shaper, settings.turn, settings.shaper_burst_bytes, max_wire_bytes);
     limited_ = capped_ != 0 || floored_ != 0 || shaper_.limits();
 }
 
@@ -162,13 +162,13 @@ void Scheduler::charge_rates(int picked, std::uint32_t wire_bytes, Time now) {
     bool guaranteed = false;  // sent for its minimum: not charged to the deficit
     if ((floored_ >> queue & 1U) != 0) {
         guaranteed = minimum_[queue].may_send(now);
-        minimum_[queue].take(wire_bytes, now);
+        minimum_[queue].spend(wire_bytes, now);
         if (guaranteed) guaranteed_ = queue;
     }
     if (!guaranteed && !is_strict(picked)) deficit_[queue] -= bytes;
-    if (shaper_.limits()) shaper_.take(wire_bytes, now);
+    if (shaper_.limits()) shaper_.spend(wire_bytes, now);
     if ((capped_ >> queue & 1U) == 0) return;
-    maximum_[queue].take(wire_bytes, now);
+    maximum_[queue].spend(wire_bytes, now);
     // Its turn is over, as if its deficit were: with the rest of a quantum the next one would end early, and
     // credit be needed for a longer wait.
     if (!maximum_[queue].may_send(now)) deficit_[queue] = std::min(deficit_[queue], bytes - 1);

@@ -40,7 +40,7 @@ class TokenBucket {
     // When may_send will next hold; only when it does not.
     Time next_send() const { return carry_ == 0 ? next_ : next_ + Duration{1}; }
 
-    void take(std::uint32_t wire_bytes, Time now) {
+    void spend(std::uint32_t wire_bytes, Time now) {
         const std::uint64_t parts = wire_bytes * ps_rate_per_byte;
         const std::uint64_t frame_ps = parts / rate_.bits_per_second;
         const std::uint64_t credit_ps = std::max(wait_ps_, burst_ps_ - std::min(burst_ps_, frame_ps));

@@ -21,8 +21,8 @@
 
 namespace sluice {
 
-constexpr unsigned max_mirrors = 8;               // of one switch
-constexpr std::size_t most_mirrored_bytes = 256;  // of a frame
+constexpr unsigned max_mirrors = 8;              // of one switch
+constexpr std::size_t max_mirrored_bytes = 256;  // of a frame
 
 enum class MirrorEvent : std::uint8_t { drop, delay, pause };
 constexpr std::uint8_t bit_of(MirrorEvent event) {
@@ -64,13 +64,13 @@ struct MirrorFilter {
     std::uint8_t of_classes = 0xFF;
     std::uint64_t reasons = ~std::uint64_t{0};  // of drops, bit n: DropReason n
     PortMask ports = PortMask::all();           // ingress or egress
-    Duration least_wait{};                      // of a delay
+    Duration min_wait{};                        // of a delay
 
     bool wants(const MirrorHead& head) const {
         if ((events & bit_of(head.event)) == 0 || (of_classes & head.of_classes) == 0) return false;
         if (head.event == MirrorEvent::drop && (reasons >> static_cast<unsigned>(head.reason) & 1U) == 0)
             return false;
-        if (head.event == MirrorEvent::delay && head.waited < least_wait) return false;
+        if (head.event == MirrorEvent::delay && head.waited < min_wait) return false;
         return (head.ingress != no_port && ports.contains(head.ingress)) ||
                (head.egress != no_port && ports.contains(head.egress));
     }
@@ -83,17 +83,16 @@ struct MirrorRing;
 struct MirrorPolicy {
     std::uint8_t events = 0;  // that any mirror wants
     std::uint16_t bytes = 0;  // of a frame, at most
-    Duration least_wait{INT64_MAX};
+    Duration min_wait{INT64_MAX};
     std::array<MirrorFilter, max_mirrors> filter{};
     std::span<MirrorRing* const> rings;  // by worker; none where there are no events
 
     bool wants(MirrorEvent event) const { return (events & bit_of(event)) != 0; }
-    void put(unsigned number, const MirrorFilter& wanted, std::uint16_t first_bytes) {
+    void set_mirror(unsigned number, const MirrorFilter& wanted, std::uint16_t first_bytes) {
         filter[number] = wanted;
         events |= wanted.events;
         bytes = std::max(bytes, first_bytes);
-        if ((wanted.events & bit_of(MirrorEvent::delay)) != 0)
-            least_wait = std::min(least_wait, wanted.least_wait);
+        if ((wanted.events & bit_of(MirrorEvent::delay)) != 0) min_wait = std::min(min_wait, wanted.min_wait);
     }
     std::uint8_t wanted_by(const MirrorHead& head) const {
         unsigned mirrors = 0;

@@ -13,7 +13,7 @@ namespace sluice {
 
 // From one worker to control.
 struct MirrorRing {
-    using Frames = FrameMailbox<MirrorHead, most_mirrored_bytes>;
+    using Frames = FrameMailbox<MirrorHead, max_mirrored_bytes>;
     explicit MirrorRing(std::uint16_t slots) : frames(slots) {}
     Frames frames;
     std::array<Counter, max_mirrors> lost;  // frames for which there was no room, by mirror

@@ -17,7 +17,7 @@ constexpr std::uint16_t user_application = 4;
 constexpr std::uint16_t if_name = 2, if_speed = 8, if_tsresol = 9;
 constexpr std::uint16_t epb_flags = 2;
 
-constexpr std::size_t most_option_bytes = 65'535;
+constexpr std::size_t max_option_bytes = 65'535;
 
 template <class Integer>
 void add(std::string& out, Integer value) {
@@ -30,8 +30,8 @@ void pad(std::string& out, std::size_t bytes) { out.append((4 - bytes % 4) % 4, 
 
 // No longer than an option may be, and no part of a character at its end.
 std::string_view cut(std::string_view text) {
-    if (text.size() <= most_option_bytes) return text;
-    std::size_t end = most_option_bytes;
+    if (text.size() <= max_option_bytes) return text;
+    std::size_t end = max_option_bytes;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
     return text.substr(0, end);
 }

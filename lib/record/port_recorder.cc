@@ -11,7 +11,7 @@ std::size_t part(std::size_t entries, std::size_t divisor) {
 
 // The entry is written again; one that is in the ring no more is added anew.
 template <class Record>
-void keep(RecordRing<Record>& ring, OpenRecord<Record>& open) {
+void keep(LatestEntries<Record>& ring, OpenRecord<Record>& open) {
     if (!open.number || !ring.replace(*open.number, open.record)) open.number = ring.add(open.record);
 }
 
@@ -51,9 +51,11 @@ PortRecorder::PortRecorder(std::size_t entries)
       notes_(part(entries, 8)) {}
 
 std::uint64_t PortRecorder::bytes(std::size_t entries) {
-    return sizeof(PortRecorder) + RecordRing<PauseSent>::bytes(part(entries, 4)) +
-           RecordRing<PauseSpell>::bytes(part(entries, 4)) + RecordRing<DropSpell>::bytes(part(entries, 4)) +
-           RecordRing<BurstSpell>::bytes(part(entries, 8)) + RecordRing<PortNote>::bytes(part(entries, 8));
+    return sizeof(PortRecorder) + LatestEntries<PauseSent>::bytes(part(entries, 4)) +
+           LatestEntries<PauseSpell>::bytes(part(entries, 4)) +
+           LatestEntries<DropSpell>::bytes(part(entries, 4)) +
+           LatestEntries<BurstSpell>::bytes(part(entries, 8)) +
+           LatestEntries<PortNote>::bytes(part(entries, 8));
 }
 
 void PortRecorder::touch() {

@@ -1,4 +1,4 @@
-// Keeps the last events of a port (port_records.hh) in rings of a fixed size. The port's owner writes,
+// Keeps the last events of a port (spells.hh) in rings of a fixed size. The port's owner writes,
 // without allocation, at events alone; any thread reads the rings.
 //
 // A ring a kind, so that a flood of drops does not push out pauses: a quarter of the entries each for pauses
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/record/port_records.hh"
-#include "lib/threads/record_ring.hh"
+#include "lib/record/spells.hh"
+#include "lib/threads/latest_entries.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice {
@@ -75,21 +75,21 @@ class PortRecorder {
     void link_changed(bool up, Time now);
 
     // Any thread.
-    const RecordRing<PauseSent>& sent() const { return sent_; }
-    const RecordRing<PauseSpell>& received() const { return received_; }
-    const RecordRing<DropSpell>& drops() const { return drops_; }
-    const RecordRing<BurstSpell>& bursts() const { return bursts_; }
-    const RecordRing<PortNote>& notes() const { return notes_; }
+    const LatestEntries<PauseSent>& sent() const { return sent_; }
+    const LatestEntries<PauseSpell>& received() const { return received_; }
+    const LatestEntries<DropSpell>& drops() const { return drops_; }
+    const LatestEntries<BurstSpell>& bursts() const { return bursts_; }
+    const LatestEntries<PortNote>& notes() const { return notes_; }
 
   private:
     void pause_received(ClassId priority, Time now, Duration paused);
     void pause_ended(ClassId priority, Duration paused);
 
-    RecordRing<PauseSent> sent_;
-    RecordRing<PauseSpell> received_;
-    RecordRing<DropSpell> drops_;
-    RecordRing<BurstSpell> bursts_;
-    RecordRing<PortNote> notes_;
+    LatestEntries<PauseSent> sent_;
+    LatestEntries<PauseSpell> received_;
+    LatestEntries<DropSpell> drops_;
+    LatestEntries<BurstSpell> bursts_;
+    LatestEntries<PortNote> notes_;
     std::array<OpenRecord<PauseSent>, classes> open_sent_{};
     std::array<OpenRecord<PauseSpell>, classes> open_received_{};
     std::array<OpenRecord<BurstSpell>, classes> open_bursts_{};

@@ -55,7 +55,7 @@ std::optional<Time> Arrivals::next() const {
     return room_ != 0 ? std::optional(freed_) : std::nullopt;
 }
 
-void Arrivals::take() {
+void Arrivals::begin_message() {
     ++message_;
     if (is_open_loop(parameters_->kind))
         draw_gap();

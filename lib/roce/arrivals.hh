@@ -44,7 +44,7 @@ class Arrivals {
     // when its place was freed.
     std::optional<Time> next() const;
     std::uint64_t message() const { return message_; }  // its number, from 0
-    void take();                                        // it came
+    void begin_message();                               // it came
     void completed(Time now);                           // one of those that came is done
 
   private:

@@ -174,7 +174,7 @@ std::optional<CollectiveRank::Post> CollectiveRank::next_post(Time now) {
     const CollectiveSettings& collective = settings_.collective;
     const Transfer transfer = rounds_.send(round_, send_);
     const std::uint32_t number = settings_.peers[transfer.peer].to + send_qp_;
-    if (lines_[number].pending == most_ahead) return std::nullopt;
+    if (lines_[number].pending == max_ahead) return std::nullopt;
     const std::uint64_t begin = part_begin(collective.bytes, collective.chunks(), transfer.chunk);
     const std::uint64_t bytes =
         part_end(collective.bytes, collective.chunks(), transfer.chunk + transfer.chunks - 1) - begin;

@@ -4,7 +4,7 @@
 // A step is one run of the collective over `bytes`, in rounds; `compute` lies between two steps. A rank goes
 // to the next round when all that it awaits has arrived, and ends a step when its own messages are
 // acknowledged, too. It learns of both from its own queue pairs alone; messages of one queue pair arrive in
-// order, so a peer that is ahead needs no word about it. Sends run ahead of the peer by at most `most_ahead`
+// order, so a peer that is ahead needs no word about it. Sends run ahead of the peer by at most `max_ahead`
 // messages of a queue pair.
 //
 // Algorithms: rings as in NCCL (Patarasuk and Yuan, 2009); halving-doubling (Rabenseifner, 2004; Thakur et
@@ -100,7 +100,7 @@ struct RankSettings {
 class CollectiveRank {
   public:
     enum class State : std::uint8_t { waiting, running, done, failed };
-    static constexpr std::uint32_t most_ahead = 8;
+    static constexpr std::uint32_t max_ahead = 8;
 
     // Of a step that has begun; `received` and `ended` when they are over.
     struct Step {

@@ -58,9 +58,9 @@ MessageSizes::MessageSizes(std::span<const Point> points) : count_(points.size()
     std::ranges::copy(points, points_.begin());
 }
 
-MessageSizes MessageSizes::uniform(std::uint32_t least_bytes, std::uint32_t most_bytes) {
-    assert(least_bytes > 0);
-    return MessageSizes(std::array<Point, 2>{{{least_bytes - 1, 0}, {most_bytes, whole}}});
+MessageSizes MessageSizes::uniform(std::uint32_t min_bytes, std::uint32_t max_bytes) {
+    assert(min_bytes > 0);
+    return MessageSizes(std::array<Point, 2>{{{min_bytes - 1, 0}, {max_bytes, whole}}});
 }
 MessageSizes MessageSizes::web_search() { return MessageSizes(web_search_points); }
 MessageSizes MessageSizes::facebook_hadoop() { return MessageSizes(facebook_hadoop_points); }
@@ -86,13 +86,13 @@ std::uint64_t MessageSizes::mean_millibytes() const {
     return sum / (2 * whole / 1'000);
 }
 
-std::uint32_t MessageSizes::least_bytes() const {
+std::uint32_t MessageSizes::min_bytes() const {
     std::size_t n = 1;
     while (points_[n].cumulative == 0) ++n;
     return points_[n - 1].bytes + 1;
 }
 
-std::uint32_t MessageSizes::most_bytes() const {
+std::uint32_t MessageSizes::max_bytes() const {
     std::size_t n = count_ - 1;
     while (points_[n - 1].cumulative == whole) --n;
     return points_[n].bytes;

@@ -26,16 +26,16 @@ class MessageSizes {
     static bool valid(std::span<const Point> points);
     explicit MessageSizes(std::span<const Point> points);  // valid ones
 
-    static MessageSizes fixed(std::uint32_t bytes) { return uniform(bytes, bytes); }   // bytes > 0
-    static MessageSizes uniform(std::uint32_t least_bytes, std::uint32_t most_bytes);  // 0 < least <= most
+    static MessageSizes fixed(std::uint32_t bytes) { return uniform(bytes, bytes); }  // bytes > 0
+    static MessageSizes uniform(std::uint32_t min_bytes, std::uint32_t max_bytes);    // 0 < least <= most
     static MessageSizes web_search();       // DCTCP (Alizadeh et al., SIGCOMM 2010)
     static MessageSizes facebook_hadoop();  // Roy et al., SIGCOMM 2015, as HPCC's experiments have it
     static MessageSizes alibaba_storage();  // storage of 2019, likewise
 
     std::uint32_t size(std::uint64_t drawn) const;
     std::uint64_t mean_millibytes() const;  // rounded down
-    std::uint32_t least_bytes() const;
-    std::uint32_t most_bytes() const;
+    std::uint32_t min_bytes() const;
+    std::uint32_t max_bytes() const;
 
   private:
     std::array<Point, max_points> points_{};

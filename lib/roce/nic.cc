@@ -65,7 +65,7 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
         const QpSettings& own = queue_pairs[n];
         const FlowSettings& flow = flows_[own.flow];
         if (own.requests && flow_statistics_[own.flow].by_size.empty() &&
-            flow.sizes.least_bytes() != flow.sizes.most_bytes())
+            flow.sizes.min_bytes() != flow.sizes.max_bytes())
             flow_statistics_[own.flow].by_size = std::vector<Histogram>(size_classes);
         queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
         queue_pairs_.back().listed.peer = peers[n];
@@ -170,7 +170,7 @@ Nic::Ring* Nic::oldest(unsigned allowed) {
     return best;
 }
 
-std::optional<NicFrame> Nic::take(Time now, unsigned allowed) {
+std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
     catch_up(now);
     std::optional<NicFrame> frame;
     if (cnps_.count != 0 && (allowed >> settings_.cnp.priority & 1U) != 0) {

@@ -3,9 +3,9 @@
 // Data goes by its queue pair's rate into the transmit ring of its class (send_schedule.hh: round robin), and
 // from there, first come first served among the classes that may send, to the wire; CNPs go before ACKs,
 // those before data. A frame in a ring stays until the class may send, even when its queue pair ends. Caller:
-// a source behind a port or a tool. It sends a frame of a class from `ready` on (`take`, then `write`), calls
-// `expire` at `next_timer`, and `receive` for arriving frames: events in order of time, or the rings fill at
-// the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
+// a source behind a port or a tool. It sends a frame of a class from `ready` on (`next_frame`, then `write`),
+// calls `expire` at `next_timer`, and `receive` for arriving frames: events in order of time, or the rings
+// fill at the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class Nic {
         Time at;
     };
     std::span<const Ready> ready() const { return std::span(ready_).first(ready_count_); }
-    std::optional<NicFrame> take(Time now, unsigned allowed);
+    std::optional<NicFrame> next_frame(Time now, unsigned allowed);
     // frame.bytes of it; `out` has as many.
     void write(const NicFrame& frame, std::span<std::uint8_t> out) {
         queue_pairs_[frame.qp].writer(frame.kind).write(frame.packet, out);

@@ -293,13 +293,13 @@ Incoming read_packet(std::span<const std::uint8_t> frame) {
 }
 
 Incoming read_packet(const DescribedFrame& frame) {
-    constexpr std::size_t least_extensions = 16 + 4;
+    constexpr std::size_t min_extensions = 16 + 4;
     Incoming in;
     Datagram datagram;
     in.refusal = find_datagram(frame.head, frame.frame_bytes, in, datagram);
     if (in.refusal != Refusal::none) return in;
     const std::size_t rest_at = datagram.udp + transport_header_bytes;
-    if (datagram.packet.size() < rest_at + least_extensions) {
+    if (datagram.packet.size() < rest_at + min_extensions) {
         in.refusal = Refusal::cut;
         return in;
     }

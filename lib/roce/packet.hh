@@ -20,10 +20,10 @@
 
 namespace sluice::roce {
 
-inline constexpr std::uint32_t greatest_mtu = 4096;
-inline constexpr std::uint32_t least_mtu = 256;
+inline constexpr std::uint32_t max_path_mtu = 4096;
+inline constexpr std::uint32_t min_path_mtu = 256;
 // Ethernet, tag, IPv6, UDP, BTH, RETH, payload, ICRC.
-inline constexpr std::uint32_t greatest_packet_bytes = 14 + 4 + 40 + 8 + 12 + 16 + greatest_mtu + 4;
+inline constexpr std::uint32_t max_packet_bytes = 14 + 4 + 40 + 8 + 12 + 16 + max_path_mtu + 4;
 
 struct Reth {
     std::uint64_t address = 0;  // here: the offset of the message in its stream
@@ -68,7 +68,7 @@ struct DescribedFrame {
     FrameTail tail;
 };
 // Bytes at most behind the payload of a frame.
-inline constexpr std::uint32_t greatest_trailer_bytes = 3 + 4;
+inline constexpr std::uint32_t max_trailer_bytes = 3 + 4;
 
 // Makes what lies behind the first `head` bytes of a described frame, which are there. A router may have
 // changed them meanwhile.

@@ -10,7 +10,7 @@
 namespace sluice::roce {
 
 inline constexpr std::uint32_t psn_mask = 0xFF'FFFF;
-inline constexpr std::uint64_t most_outstanding_psns = std::uint64_t{1} << 23;
+inline constexpr std::uint64_t max_outstanding_psns = std::uint64_t{1} << 23;
 
 // How far `psn` is ahead of `reference`: -2^23 to 2^23 - 1.
 constexpr std::int32_t psn_difference(std::uint32_t psn, std::uint32_t reference) {

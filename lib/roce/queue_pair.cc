@@ -73,7 +73,7 @@ void QueuePair::post_due(Time now) {
         if (!at || *at > now || (flow_->stop && *at >= *flow_->stop)) return;
         const std::uint32_t bytes = flow_->sizes.size(draws_(MessageDraw::size, arrivals_.message()));
         if (!as_requester().post(flow_->kind, bytes, at->ps)) return;
-        arrivals_.take();
+        arrivals_.begin_message();
     }
 }
 

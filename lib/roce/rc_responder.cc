@@ -9,18 +9,18 @@ namespace sluice::roce {
 namespace {
 
 // READs for holes among responses, beside those that are outstanding.
-constexpr std::uint32_t most_partial_reads = 64;
+constexpr std::uint32_t max_partial_reads = 64;
 
 }  // namespace
 
 RcResponder::RcResponder(const ResponderSettings& settings)
     : settings_(settings),
       expected_(first_sequence(settings.first_psn)),
-      queue_(settings.most_reads + (settings.recovery.kind == Recovery::selective ? most_partial_reads : 0)),
+      queue_(settings.max_reads + (settings.recovery.kind == Recovery::selective ? max_partial_reads : 0)),
       came_(settings.recovery),
       early_(settings.recovery.kind == Recovery::selective ? settings.recovery.receive_window : 0) {
     assert(valid_mtu(settings.mtu));
-    assert(settings.ack_every > 0 && settings.most_reads > 0);
+    assert(settings.ack_every > 0 && settings.max_reads > 0);
 }
 
 RcResponder::Request RcResponder::request_of(const Incoming& packet) {
@@ -75,7 +75,7 @@ RcResponder::Delivery RcResponder::receive_early(const Incoming& packet, std::ui
         return {};
     }
     const bool is_read = packet.opcode == Opcode::read_request;
-    const bool is_answered = is_read && packet.reth.length <= most_message_bytes;
+    const bool is_answered = is_read && packet.reth.length <= max_message_bytes;
     const std::uint32_t psns = is_answered ? std::max(packets_of(packet.reth.length), 1U) : 1;
     using Came = ReceiveWindow::Came;
     const Came came = waits_ || !has_buffer || state_ == State::failed
@@ -135,7 +135,7 @@ RcResponder::Delivery RcResponder::take_payload(const Request& request) {
 }
 
 RcResponder::Delivery RcResponder::take_read(const Request& request) {
-    if (within_ != Within::nothing || request.length == 0 || request.length > most_message_bytes)
+    if (within_ != Within::nothing || request.length == 0 || request.length > max_message_bytes)
         return refuse();
     add_read(expected_, {request.address, 0, request.length});
     expected_ += packets_of(request.length);
@@ -151,7 +151,7 @@ void RcResponder::receive_again(const Incoming& packet, std::uint64_t sequence) 
         return acknowledge(packet.ack_request);
     }
     const Reth& reth = packet.reth;
-    if (reth.length == 0 || reth.length > most_message_bytes) return;
+    if (reth.length == 0 || reth.length > max_message_bytes) return;
     if (sequence + packets_of(reth.length) <= expected_) add_read(sequence, reth);
 }
 

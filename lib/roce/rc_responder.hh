@@ -7,7 +7,7 @@
 // nothing. After an RNR NAK what comes early is dropped, as the requester sends all again.
 //
 // Answers leave in the order of PSNs: an ACK or NAK waits for the READ responses before it, which acknowledge
-// what lies before them. READs are kept to be answered, at most `most_reads`; of more, the oldest is
+// what lies before them. READs are kept to be answered, at most `max_reads`; of more, the oldest is
 // forgotten, which a requester within its limit has complete. A request again that is answered already is
 // answered again. After an invalid request the QP has failed: it takes nothing more, and answers the same.
 // Caller: a host. It asks `next` when the wire is free, after `receive`. No clock of its own, no
@@ -25,9 +25,9 @@
 namespace sluice::roce {
 
 struct ResponderSettings {
-    std::uint32_t mtu = 1024;       // the requester's
-    std::uint32_t ack_every = 16;   // packets at most that one ACK is for; >= 1
-    std::uint32_t most_reads = 16;  // >= 1
+    std::uint32_t mtu = 1024;      // the requester's
+    std::uint32_t ack_every = 16;  // packets at most that one ACK is for; >= 1
+    std::uint32_t max_reads = 16;  // >= 1
     std::uint32_t first_psn = 0;
     RecoverySettings recovery{};
 };

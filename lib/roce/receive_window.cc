@@ -8,7 +8,7 @@ namespace sluice::roce {
 
 ReceiveWindow::ReceiveWindow(const RecoverySettings& settings) : rest_(std::make_unique<Rest>()) {
     const std::uint32_t window = settings.receive_window;
-    assert(std::has_single_bit(window) && window >= least_receive_window && window <= most_receive_window);
+    assert(std::has_single_bit(window) && window >= min_receive_window && window <= max_receive_window);
     rest_->bits.resize(window / 64);
     rest_->window = window;
     if (settings.kind == Recovery::selective) rest_->tolerance = settings.reorder_window;
@@ -53,7 +53,7 @@ void ReceiveWindow::put(std::uint64_t sequence, std::uint32_t count, std::uint64
 
 void ReceiveWindow::count_inversion(std::uint64_t sequence) {
     ++rest_->counters.inversions;
-    rest_->counters.most_depth = std::max(rest_->counters.most_depth, end_ - 1 - sequence);
+    rest_->counters.max_depth = std::max(rest_->counters.max_depth, end_ - 1 - sequence);
 }
 
 void ReceiveWindow::measure_expected(std::uint64_t expected) {

@@ -21,8 +21,8 @@ namespace sluice::roce {
 
 enum class Recovery : std::uint8_t { go_back_n, selective };
 
-inline constexpr std::uint32_t least_receive_window = 64;
-inline constexpr std::uint32_t most_receive_window = 65'536;
+inline constexpr std::uint32_t min_receive_window = 64;
+inline constexpr std::uint32_t max_receive_window = 65'536;
 
 // The same for both ends of a queue pair.
 struct RecoverySettings {
@@ -44,7 +44,7 @@ class ReceiveWindow {
     // Of packets, PSNs of which come from 0 to window.
     struct Counters {
         std::uint64_t inversions = 0;  // that came behind one of a higher PSN, for the first time
-        std::uint64_t most_depth = 0;  // how far behind the highest, in PSNs
+        std::uint64_t max_depth = 0;   // how far behind the highest, in PSNs
         std::uint64_t repeated = 0;    // that had come before
     };
 

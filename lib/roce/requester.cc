@@ -8,7 +8,7 @@
 namespace sluice::roce {
 namespace {
 
-constexpr std::size_t most_holes = 256;  // to be sent again; the time-out is for more
+constexpr std::size_t max_holes = 256;  // to be sent again; the time-out is for more
 
 }  // namespace
 
@@ -38,14 +38,14 @@ Requester::Requester(const RequesterSettings& settings)
       came_(settings.recovery) {
     if (settings.recovery.kind == Recovery::selective) {
         resends_ = std::make_unique<Resends>();
-        resends_->holes.set_capacity(most_holes);
+        resends_->holes.set_capacity(max_holes);
     }
     assert(valid_mtu(settings.mtu));
-    assert(settings.messages > 0 && settings.ack_every > 0 && settings.most_reads > 0);
+    assert(settings.messages > 0 && settings.ack_every > 0 && settings.max_reads > 0);
 }
 
 bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
-    assert(bytes > 0 && bytes <= most_message_bytes);
+    assert(bytes > 0 && bytes <= max_message_bytes);
     if (state_ == State::failed || tail_ - head_ == settings_->messages) return false;
     Message& message = at(tail_++);
     message = {.kind = kind,
@@ -79,14 +79,14 @@ void Requester::move(Place& place, std::uint64_t sequence) const {
 
 bool Requester::fits(const Message& message, const Part& part) const {
     const std::uint64_t psns = next_.sequence + part.packets - acknowledged_.sequence;
-    if (psns > most_outstanding_psns) return false;
+    if (psns > max_outstanding_psns) return false;
     // What the receiver has no room for would be in vain.
     if (resends_ != nullptr && psns > settings_->recovery.receive_window && psns > part.packets) return false;
     if (message.kind == Kind::read) {
         // READs of which the last response is still to come.
         const std::uint64_t complete =
             acknowledged_.message == tail_ ? posted_reads_ : at(acknowledged_.message).reads_before;
-        if (message.reads_before - complete >= settings_->most_reads) return false;
+        if (message.reads_before - complete >= settings_->max_reads) return false;
     }
     if (settings_->window_bytes == 0) return true;
     const std::uint64_t outstanding = outstanding_bytes();

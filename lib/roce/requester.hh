@@ -25,21 +25,21 @@
 
 namespace sluice::roce {
 
-inline constexpr std::uint32_t most_message_bytes = 1U << 30;
+inline constexpr std::uint32_t max_message_bytes = 1U << 30;
 inline constexpr unsigned unlimited_retries = ~0U;
 
 // IBTA has the powers of two; experiments want packets of other sizes, too.
 constexpr bool valid_mtu(std::uint32_t mtu) {
-    return mtu >= least_mtu && mtu <= greatest_mtu && mtu % 4 == 0;
+    return mtu >= min_path_mtu && mtu <= max_path_mtu && mtu % 4 == 0;
 }
 
 struct RequesterSettings {
     std::uint32_t mtu = 1024;  // see valid_mtu
     std::uint64_t window_bytes =
-        0;                          // payload outstanding; one packet or READ is always allowed; 0: unlimited
-    std::uint32_t ack_every = 64;   // packets until one asks for an acknowledgement; >= 1
-    std::uint32_t most_reads = 16;  // outstanding; >= 1, and not above the responder's
-    std::uint32_t messages = 64;    // posted and not yet taken; >= 1
+        0;                         // payload outstanding; one packet or READ is always allowed; 0: unlimited
+    std::uint32_t ack_every = 64;  // packets until one asks for an acknowledgement; >= 1
+    std::uint32_t max_reads = 16;  // outstanding; >= 1, and not above the responder's
+    std::uint32_t messages = 64;   // posted and not yet taken; >= 1
     Duration timeout = microseconds(500);  // of an answer that was asked for
     unsigned retry_count = 7;              // of time-outs and sequence errors without progress
     unsigned rnr_retry = unlimited_retries;
@@ -75,7 +75,7 @@ class Requester {
 
     explicit Requester(const RequesterSettings& settings);  // which outlive it
 
-    // False: no room, or the QP has failed. `bytes` is from 1 to most_message_bytes.
+    // False: no room, or the QP has failed. `bytes` is from 1 to max_message_bytes.
     bool post(Kind kind, std::uint32_t bytes, std::uint64_t cookie);
     // The packet that is sent now; nothing: none may be.
     std::optional<Outgoing> next(Time now);
@@ -196,6 +196,6 @@ class Requester {
 Duration rnr_delay(std::uint8_t syndrome);
 // Those bits for the shortest of its times that is not below `delay`; for a longer one, of the longest.
 std::uint8_t rnr_syndrome(Duration delay);
-inline constexpr Duration longest_rnr_delay = microseconds(655'360);
+inline constexpr Duration max_rnr_delay = microseconds(655'360);
 
 }  // namespace sluice::roce

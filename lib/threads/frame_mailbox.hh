@@ -1,6 +1,6 @@
 // Bounded queue of whole frames from one thread to one other: copied into slots, whose numbers two mailboxes
 // pass to and fro, so that a slot always has one owner. No packet buffer crosses with them. `Head`: facts
-// about a frame beside its bytes, of which a slot holds `most_bytes`.
+// about a frame beside its bytes, of which a slot holds `max_bytes`.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@
 
 namespace sluice {
 
-template <class Head, std::size_t most_bytes = max_frame_bytes>
+template <class Head, std::size_t max_bytes = max_frame_bytes>
 class FrameMailbox {
   public:
     struct Slot {
         Head head;
         std::uint32_t bytes;  // in use, of `data`
-        std::array<std::uint8_t, most_bytes> data;
+        std::array<std::uint8_t, max_bytes> data;
         std::span<const std::uint8_t> frame() const { return {data.data(), bytes}; }
     };
 
@@ -35,7 +35,7 @@ class FrameMailbox {
     // Writer: the slot that was claimed last goes to the reader.
     void post() {
         const std::uint16_t n = free_.front();
-        assert(slots_[n].bytes <= most_bytes);
+        assert(slots_[n].bytes <= max_bytes);
         free_.pop();
         full_.post({&n, 1});
     }

@@ -349,7 +349,7 @@ class Requests {
         CHECK_TRUE_TEXT(again.has_value(), text.c_str());
         CHECK_TRUE_TEXT(*again == config, text.c_str());
         CHECK_TRUE_TEXT(config_changes(config, *again).empty(), text.c_str());
-        auto findings = judge(*again, Machine{64});
+        auto findings = judge_config(*again, Machine{64});
         force_again(findings, bench_.running->forced());
         for (const Finding& finding : findings)
             CHECK_TRUE_TEXT(finding.severity != Severity::error,

@@ -73,7 +73,7 @@ std::string circle_by(const std::string& prefixes) {
 std::string flows_of(const std::string& text, bool force = false) {
     FabricPlan plan = plan_of(text);
     std::string all;
-    for (const FabricFinding& each : judge(plan, force))
+    for (const FabricFinding& each : judge_plan(plan, force))
         if (each.finding.id == "flow-route")
             all += fmt::format("{} {}: {}\n", each.finding.severity == Severity::error ? "error" : "warning",
                                each.finding.path, each.finding.message);
@@ -318,7 +318,7 @@ TEST(Forwarding, aFabricThatLocksUpInARunHasACircleAndOneWithoutDeliversWhatChec
         FabricPlan plan = plan_of(text);
         const bool circle = !dependency_cycles(plan).empty();
         bool ways = true;
-        for (const FabricFinding& each : judge(plan, false)) ways &= each.finding.id != "flow-route";
+        for (const FabricFinding& each : judge_plan(plan, false)) ways &= each.finding.id != "flow-route";
         refused += ways ? 0 : 1;
         constexpr bool unchecked = false;
         CheckedFabric run(text, label_of(seed), unchecked);

@@ -169,10 +169,10 @@ TEST(Pauses, ACircleOfRoutesIsRefusedBeforehandAndShortestOrUpDownPathsAreNot) {
         "to 10.0.1.0/24, 10.0.2.0/24, 10.0.3.0/24",
         cycle_text(clockwise, cycles[0]).c_str());
     bool refused = false;
-    for (const FabricFinding& each : judge(clockwise, false))
+    for (const FabricFinding& each : judge_plan(clockwise, false))
         refused |= each.finding.id == "pause-cycle" && each.finding.severity == Severity::error;
     CHECK_TRUE(refused);
-    for (const FabricFinding& each : judge(clockwise, true))
+    for (const FabricFinding& each : judge_plan(clockwise, true))
         CHECK_TRUE(each.finding.id != "pause-cycle" || each.finding.severity == Severity::warning);
     LONGS_EQUAL(0, dependency_cycles(plan_of(slow_host)).size());
     // Each circle is named, of each class that makes one.
@@ -243,7 +243,7 @@ TEST(Pauses, ACircleClosesWhenAnotherQueueBecomesTheFullestAndIsTheCauseFromThen
     PauseWatch watch(run.fabric().plan(), std::move(devices));
     const auto port = [&](const char* device, const char* name) { return run.at(device).ports->id_of(name); };
     const auto took = [&](const char* device, PauseChange change) {
-        watch.take(static_cast<std::uint32_t>(run.fabric().plan().switch_of[run.node(device)]), change);
+        watch.follow(static_cast<std::uint32_t>(run.fabric().plan().switch_of[run.node(device)]), change);
     };
     using Kind = PauseChange::Kind;
     const auto began = [&](int us, const char* device, const char* from, const char* to) {
@@ -283,12 +283,12 @@ TEST(Pauses, AHoldIsTheCauseWhileItLastsAndALittleAfterwards) {
     const auto leaf = static_cast<std::uint32_t>(run.fabric().plan().switch_of[run.node("leaf4")]);
     const PortId to = run.at("leaf4").ports->id_of("h8"), from = run.at("leaf4").ports->id_of("spine1");
     using Kind = PauseChange::Kind;
-    watch.take(leaf, {at_us(10), Kind::began, from, 3, 0, {to, 3, 8, 8}});
-    watch.take(leaf, {at_us(11), Kind::held, to, 0, 1U << 3});
-    watch.take(leaf, {at_us(13), Kind::held, to});
-    watch.take(leaf, {at_us(20), Kind::held, to, 0, 1U << 3});
-    watch.take(leaf, {at_us(21), Kind::held, to});
-    watch.take(leaf, {at_us(50), Kind::ended, from, 3});
+    watch.follow(leaf, {at_us(10), Kind::began, from, 3, 0, {to, 3, 8, 8}});
+    watch.follow(leaf, {at_us(11), Kind::held, to, 0, 1U << 3});
+    watch.follow(leaf, {at_us(13), Kind::held, to});
+    watch.follow(leaf, {at_us(20), Kind::held, to, 0, 1U << 3});
+    watch.follow(leaf, {at_us(21), Kind::held, to});
+    watch.follow(leaf, {at_us(50), Kind::ended, from, 3});
     std::string parts;
     for_each_chain(watch, 0, at_us(90), [&](const PauseChain& chain) {
         parts += fmt::format("{} us {}; ", (chain.until - chain.from).ps / 1000'000,

@@ -64,7 +64,7 @@ std::string judged(const std::string& text) {
     auto plan = make_plan(std::move(*file));
     CHECK_TRUE(plan.has_value());
     std::string worst;
-    for (const FabricFinding& each : judge(*plan, false)) {
+    for (const FabricFinding& each : judge_plan(*plan, false)) {
         if (each.finding.id != "pause-time" && each.finding.id != "host-pause-time") continue;
         const bool error = each.finding.severity == Severity::error;
         if (worst != "error") worst = error ? "error" : "warning";

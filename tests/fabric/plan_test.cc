@@ -189,7 +189,7 @@ TEST(FabricPlan, PlanesAreWholeNetworksApart) {
     }
     const auto errors_of = [](FabricPlan& plan) {
         std::string text;
-        for (const FabricFinding& each : judge(plan, false))
+        for (const FabricFinding& each : judge_plan(plan, false))
             if (each.finding.severity == Severity::error)
                 text += each.finding.id + " " + each.finding.message;
         return text;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Time at_us(std::int64_t us) { return Time{} + microseconds(us); }
 constexpr bool unchecked = false;  // invariants are other tests' matter, and take most of the time
-constexpr unsigned most_seeds = 64;
+constexpr unsigned max_seeds = 64;
 
 std::uint64_t sent(CheckedFabric& run, const char* device, const char* port) {
     return run.port(device, port).counters.queue[3].tx.packets.get();
@@ -83,7 +83,7 @@ std::string victim(const char* cc, unsigned more, unsigned seed, bool probe) {
 
 // With which two of the four go by each uplink, so that two of them share the victim's.
 unsigned seed_of_victim() {
-    for (unsigned seed = 1; seed <= most_seeds; ++seed) {
+    for (unsigned seed = 1; seed <= max_seeds; ++seed) {
         CheckedFabric run(victim("none", 0, seed, true), {}, unchecked);
         run.run_until(at_us(85));
         if (sent(run, "leaf1", "spine1") == 2 && sent(run, "leaf1", "spine2") == 2) return seed;
@@ -113,7 +113,7 @@ TEST(Proofs, OneUplinkOfThreeAndOnePortOfOneShareByPort) {
 }
 
 TEST(Proofs, TwoUplinksOfThreeAndOnePortOfOneShareByPort) {
-    for (unsigned seed = 1; seed <= most_seeds; ++seed) {
+    for (unsigned seed = 1; seed <= max_seeds; ++seed) {
         CheckedFabric run(sharing(2, seed), "two uplinks", unchecked);
         run.run_until(at_us(20));
         // Both carry some of three flows: one carries two.

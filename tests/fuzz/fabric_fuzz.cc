@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const EventConfig& event : plan->file.events) fabric::check_command(*plan, event.command);
     if (plan->topology.nodes.size() > small) return 0;
     fabric::svg_of(plan->topology, {});
-    for (const fabric::FabricFinding& finding : fabric::judge(*plan, false))
+    for (const fabric::FabricFinding& finding : fabric::judge_plan(*plan, false))
         require(is_one_line(finding.text("fuzz.toml")), "a finding is one line", finding.text("fuzz.toml"));
     return 0;
 }

@@ -5,9 +5,11 @@
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/report/report_shape.hh"
 #include "control/fabric/scenario/compare.hh"
+#include "control/fabric/scenario/compare_reports.hh"
 #include "control/fabric/scenario/rows.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "control/report/page/report_page.hh"
+#include "control/report/page/report_shape.hh"
 #include "tests/fuzz/require.hh"
 #include "tools/fabric/page/page.hh"
 
@@ -31,6 +33,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const char* host : {"", "h1"}) fabric::why_text((*report)["pause_trees"], host);
     if (const auto report = read_shaped(text, fabric::shape_for_run_page()); is_good(report))
         fabric::run_page({fabric::run_for_page("fuzz", *report, nullptr, {})});
+    static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
+    if (const auto report = read_shaped(text, whole); is_good(report)) {
+        const std::string wrong = wrong_with_report(*report);
+        require(wrong.empty() || is_one_line(wrong), "what is wrong with a report is one line");
+        if (wrong.empty()) {
+            const auto differences = fabric::compare_reports(*report, *report);
+            require(differences["differ"] == false, "a report is as itself");
+            fabric::differences_text(differences, 12);
+        }
+    }
     const auto row = read_shaped(text, fabric::shape_of_row());
     if (!is_good(row) || !fabric::figure_missing(*row).empty()) return 0;
     fabric::csv_text({*row});

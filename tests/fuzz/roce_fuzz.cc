@@ -55,7 +55,7 @@ std::vector<std::uint8_t> around(Bytes from_bth) {
 class EndPoints {
   public:
     explicit EndPoints(Recovery recovery)
-        : recovery_{recovery, least_receive_window, microseconds(30)},
+        : recovery_{recovery, min_receive_window, microseconds(30)},
           settings_{.mtu = mtu, .messages = 8, .retry_count = 3, .recovery = recovery_},
           requester_(settings_),
           responder_({.mtu = mtu, .ack_every = 3, .recovery = recovery_}) {

@@ -74,7 +74,7 @@ class Run {
     struct Wait {
         bool open = false;
         bool whole = false;  // its headroom was free
-        std::uint64_t most_lost = 0;
+        std::uint64_t max_lost = 0;
         std::uint64_t lost_before = 0;
     };
 
@@ -190,7 +190,7 @@ class Run {
         wait.lost_before = overruns(notice.port, notice.priority);
         wait.whole = sim_.limits(notice.port, notice.priority).headroom_cells >= port.headroom.xoff_cells &&
                      sim_.pool_of(notice.port, notice.priority).shared_headroom_cells == 0;
-        wait.most_lost = port.headroom.xoff_cells;
+        wait.max_lost = port.headroom.xoff_cells;
         if (wait.whole) ++totals_.whole;
     }
     std::uint64_t overruns(PortId id, ClassId n) {
@@ -212,7 +212,7 @@ class Run {
                 const Wait& wait = waits_[id][n];
                 if (!wait.open) sim_.fail(fmt::format("class {}.{} lost a packet, and is lossless", id, n));
                 if (wait.whole) sim_.fail(fmt::format("class {}.{} lost a packet with its headroom", id, n));
-                if (now - wait.lost_before > wait.most_lost)
+                if (now - wait.lost_before > wait.max_lost)
                     sim_.fail(fmt::format("class {}.{} lost more than was on the wire", id, n));
             }
             if (flagged != overrun) sim_.fail(fmt::format("port {}: a lossless packet was lost", id));

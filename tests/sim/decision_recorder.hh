@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "control/config/decisions/decision_log.hh"
+#include "control/config/decisions/decision_joiner.hh"
 #include "dataplane/path/event_ring.hh"
 #include "tests/sim/sim_switch.hh"
 
@@ -41,7 +41,7 @@ class Recorder {
             std::array<DecisionEvent, 1> event;
             while (ring && ring->events.collect(event) == 1) {
                 events.push_back(event[0]);
-                log_.take(event[0]);
+                log_.join(event[0]);
             }
         }
         log_.settle();
@@ -65,14 +65,14 @@ class Recorder {
                 found.push_back(*what);
         return found;
     }
-    const DecisionLog& log() const { return log_; }
+    const DecisionJoiner& log() const { return log_; }
 
     std::vector<std::string> lines;
     std::vector<DecisionEvent> events;
 
   private:
     SimSwitch& sim_;
-    DecisionLog log_;
+    DecisionJoiner log_;
 };
 
 inline Flow flow_to(PortId to, std::uint32_t bytes = frame) {

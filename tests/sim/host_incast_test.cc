@@ -28,7 +28,7 @@ TEST_GROUP(HostIncast){};
 TEST(HostIncast, incastSettlesAtDcqcnsFixedPoint) {
     struct Case {
         unsigned senders;
-        double least_kb, most_kb;
+        double least_kb, max_kb;
     };
     constexpr std::array<Case, 5> cases{{{2, 20.2 * 0.75, 20.2 * 1.25},
                                          {4, 41.8 * 0.75, 41.8 * 1.25},
@@ -58,7 +58,7 @@ TEST(HostIncast, incastSettlesAtDcqcnsFixedPoint) {
                             static_cast<unsigned>(seed), settled.queue_bytes / 1000, settled.utilization,
                             settled.jain);
         }
-        if (mean_kb < each.least_kb || mean_kb > each.most_kb)
+        if (mean_kb < each.least_kb || mean_kb > each.max_kb)
             FAIL(fmt::format("{} senders: {:.1f} KB", each.senders, mean_kb).c_str());
     }
 }

@@ -133,7 +133,7 @@ TEST(Host, underFaultsEveryMessageCompletesOnce) {
 
 TEST(Host, aFrameOfSeveralBuffersIsWholeAndALinkThatFlapsLosesNoMessage) {
     roce::FlowSettings flow = messages_of(1'000'001, 40);
-    flow.requester.mtu = flow.responder.mtu = roce::greatest_mtu;
+    flow.requester.mtu = flow.responder.mtu = roce::max_path_mtu;
     for (const Kind kind : {Kind::write, Kind::read}) {
         flow.kind = kind;
         HostSwitch sim(sim_config(2, gigabits(100)), pair(flow));
@@ -269,7 +269,7 @@ TEST(Host, congestionControlChangesLive) {
 TEST(Host, tenThousandQueuePairsShareOneHost) {
     roce::FlowSettings flow = messages_of(2'000, 2, 1);
     flow.requester.messages = 2;
-    flow.requester.most_reads = flow.responder.most_reads = 1;
+    flow.requester.max_reads = flow.responder.max_reads = 1;
     flow.requester.timeout = milliseconds(50);
     HostSwitch sim(sim_config(2, gigabits(100)), pair(flow, 10'000));
     sim.drain(Time{} + milliseconds(100));

@@ -85,7 +85,7 @@ TEST(HostOptions, mistakesAreRefusedInWords) {
                      refusal({}, words).c_str());
     }
     std::string hosts = "10.0.2.2";
-    for (unsigned n = 0; n < most_hosts; ++n) hosts += fmt::format(",10.1.{}.2", n);
+    for (unsigned n = 0; n < max_hosts; ++n) hosts += fmt::format(",10.1.{}.2", n);
     CHECK_TRUE(refusal({"--hosts", hosts}).ends_with("names more than 16 hosts"));
 }
 
@@ -114,7 +114,7 @@ TEST(HostOptions, everyOptionIsInTheUsageAndTakesItsValue) {
     CHECK_TRUE(flow.requester.timeout == milliseconds(1));
     LONGS_EQUAL(roce::unlimited_retries, flow.requester.retry_count);
     CHECK_TRUE(flow.kind == roce::Requester::Kind::read);
-    LONGS_EQUAL(65'536, flow.sizes.most_bytes());
+    LONGS_EQUAL(65'536, flow.sizes.max_bytes());
     LONGS_EQUAL(3, flow.arrivals.depth);
     LONGS_EQUAL(9, flow.messages);
     CHECK_TRUE(*flow.stop == Time{} + milliseconds(4));  // 2 s of the clock
@@ -210,7 +210,7 @@ TEST(HostWatch, tellsWhatHappensOnceAndInItsOrder) {
     roce::Nic nic(made.settings, made.flows, made.queue_pairs);
     std::FILE* file = std::tmpfile();
     HostWatch watch(options, nic, file);
-    watch.look(0);
+    watch.tell_changes(0);
     LONGS_EQUAL(1, lines(file).size());  // the start
 
     const auto receive = [&](const roce::Outgoing& packet, std::uint32_t qp, Ecn ecn, Time now) {
@@ -222,11 +222,11 @@ TEST(HostWatch, tellsWhatHappensOnceAndInItsOrder) {
         std::vector<std::uint8_t> frame(writer.frame_bytes(packet));
         writer.write(packet, frame);
         nic.receive(frame, now);
-        watch.look(1);
-        watch.look(1);  // nothing new
+        watch.tell_changes(1);
+        watch.tell_changes(1);  // nothing new
     };
     nic.expire(Time{} + microseconds(1));
-    CHECK_TRUE(nic.take(Time{} + microseconds(1), 0xFF).has_value());
+    CHECK_TRUE(nic.next_frame(Time{} + microseconds(1), 0xFF).has_value());
     CHECK_TRUE(watch.account("\"more\": 1").find("\"sending\": true") != std::string::npos);
     roce::Outgoing packet;
     packet.opcode = roce::Opcode::cnp;
@@ -241,8 +241,8 @@ TEST(HostWatch, tellsWhatHappensOnceAndInItsOrder) {
     packet.payload_bytes = 100;
     for (; packet.psn < 3; ++packet.psn) {
         receive(packet, first_host_qp + 1, Ecn::ce, Time{} + microseconds(4));
-        static_cast<void>(nic.take(Time{} + microseconds(4), 1U << nic.settings().cnp.priority));
-        watch.look(1);
+        static_cast<void>(nic.next_frame(Time{} + microseconds(4), 1U << nic.settings().cnp.priority));
+        watch.tell_changes(1);
     }
     watch.look_at_pauses(8, 1);
     watch.look_at_pauses(8, 1);

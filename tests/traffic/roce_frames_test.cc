@@ -57,7 +57,7 @@ TEST(RoceFrames, ofEndPointsHaveTheRightIcrc) {
     route.source_mac.bytes[0] = route.destination_mac.bytes[0] = 2;
     route.source.bytes = {10, 0, 0, 1};
     route.destination.bytes = {10, 0, 0, 2};
-    Bytes frame(roce::greatest_packet_bytes);
+    Bytes frame(roce::max_packet_bytes);
     for (std::uint64_t n = 0; n < 4000; ++n) {
         const std::uint64_t drawn = scramble(n);
         route.source.is_v6 = route.destination.is_v6 = (drawn & 1) != 0;
@@ -68,7 +68,7 @@ TEST(RoceFrames, ofEndPointsHaveTheRightIcrc) {
                                                            : roce::Opcode::cnp,
                               .psn = static_cast<std::uint32_t>(drawn >> 40)};
         if (packet.opcode == roce::Opcode::write_first)
-            packet.payload_bytes = 1 + static_cast<std::uint32_t>(drawn >> 20) % roce::greatest_mtu;
+            packet.payload_bytes = 1 + static_cast<std::uint32_t>(drawn >> 20) % roce::max_path_mtu;
         const std::uint32_t bytes = writer.write(packet, frame);
         verification.add(std::span(frame).first(bytes), bytes);
     }

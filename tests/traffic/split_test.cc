@@ -134,7 +134,7 @@ TEST(Split, takesACaptureThatIsCutAndSaysSo) {
 TEST(Split, refusesMoreAddressesThanItCanHold) {
     const TempFolder temp;
     std::vector<Given> frames;
-    for (unsigned i = 0; i <= most_split_addresses; ++i) {
+    for (unsigned i = 0; i <= max_split_addresses; ++i) {
         Bytes frame = packet(1, 2, "10.0.0.0", "11.0.0.1");
         frame[27] = static_cast<std::uint8_t>(i >> 16);
         frame[28] = static_cast<std::uint8_t>(i >> 8);
@@ -306,9 +306,9 @@ TEST(Split, addressesBeyondTheLimitShareTheLastPort) {
     }
     write_capture(temp / "c", frames);
     const SplitSummary summary = split({(temp / "c").string()}, {temp / "out"});
-    CHECK_EQUAL(most_split_ports, summary.ports.size());
-    CHECK_EQUAL(301U - most_split_ports, summary.ports.back().more_macs);
-    CHECK_EQUAL(300U - (most_split_ports - 2), summary.ports.back().frames);
+    CHECK_EQUAL(max_split_ports, summary.ports.size());
+    CHECK_EQUAL(301U - max_split_ports, summary.ports.back().more_macs);
+    CHECK_EQUAL(300U - (max_split_ports - 2), summary.ports.back().frames);
     const std::string config = contents(temp / "out/sluice.toml");
     CHECK_TRUE(config.find("\n[buffer]  # room for the headroom of 256 ports\nsize = \"89600KB\"\n") !=
                std::string::npos);

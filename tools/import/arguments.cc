@@ -25,9 +25,9 @@ constexpr std::string_view statuses =
     "0 written, and sluiced --check takes it; 1 written in part, and each part that is left out is named, or "
     "anything else; 2 usage, or nothing is written and the line to mend is named; 4 not lossless";
 
-constexpr std::uint64_t least_cell_bytes = 64;
-constexpr std::uint64_t most_cell_bytes = 2048;
-constexpr std::uint64_t most_buffer_bytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t min_cell_bytes = 64;
+constexpr std::uint64_t max_cell_bytes = 2048;
+constexpr std::uint64_t max_buffer_bytes = std::uint64_t{1} << 40;
 
 struct Option {
     const char* name;
@@ -73,8 +73,8 @@ std::string set_target(Arguments& out, const std::string& value) {
 std::string set_cell(Arguments& out, const std::string& value) {
     const auto bytes = parse_size(value);
     if (!bytes) return bytes.error().wrong;
-    if (*bytes < least_cell_bytes || *bytes > most_cell_bytes)
-        return fmt::format("is no size from {} to {} bytes", least_cell_bytes, most_cell_bytes);
+    if (*bytes < min_cell_bytes || *bytes > max_cell_bytes)
+        return fmt::format("is no size from {} to {} bytes", min_cell_bytes, max_cell_bytes);
     out.wishes.cell_bytes = static_cast<std::uint32_t>(*bytes);
     return {};
 }
@@ -88,8 +88,8 @@ std::string set_cable(Arguments& out, const std::string& value) {
 
 std::string set_buffer(Arguments& out, const std::string& value) {
     const auto bytes = parse_size(value);
-    if (bytes && (*bytes == 0 || *bytes > most_buffer_bytes))
-        return fmt::format("is no size from 1 byte to {}", print_size(most_buffer_bytes));
+    if (bytes && (*bytes == 0 || *bytes > max_buffer_bytes))
+        return fmt::format("is no size from 1 byte to {}", print_size(max_buffer_bytes));
     return take(bytes, out.wishes.buffer_bytes);
 }
 

@@ -70,8 +70,8 @@ struct Breakout {
 Breakout breakout_of(std::string_view mode) {
     const std::size_t times = mode.find('x');
     const auto parts = parse_integer(mode.substr(0, times));
-    constexpr unsigned most_parts = 8;
-    if (times == mode.npos || !parts || *parts < 2 || *parts > most_parts) return {};
+    constexpr unsigned max_parts = 8;
+    if (times == mode.npos || !parts || *parts < 2 || *parts > max_parts) return {};
     Breakout out{static_cast<unsigned>(*parts), {}};
     const auto speed = parse_rate(mode.substr(times + 1));
     if (speed && speed->valid_port_speed()) out.speed = *speed;

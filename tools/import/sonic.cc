@@ -12,7 +12,7 @@ namespace sluice::import {
 namespace {
 
 // Queues of a port that a chip may have, for multicast and for its CPU.
-constexpr unsigned most_queues = 63;
+constexpr unsigned max_queues = 63;
 
 struct Passed {
     std::string_view table;
@@ -144,7 +144,7 @@ void Sonic::each_class(
             }
             ports.remove_prefix(last + 1);
         }
-        const auto list = out.classes_of(*entry, numbers, most_queues);
+        const auto list = out.classes_of(*entry, numbers, max_queues);
         if (list.empty()) continue;
         for (PortConfig* port : ports_of(*entry, ports))
             for (const ClassId n : list) take(*entry, *port, n);

@@ -17,7 +17,7 @@
 
 namespace sluice::import {
 
-inline constexpr std::uint64_t most_bytes = 1ULL << 40;  // of a buffer, a limit or a threshold
+inline constexpr std::uint64_t max_bytes = 1ULL << 40;  // of a buffer, a limit or a threshold
 
 struct Sonic {
     const Item& root;

@@ -89,12 +89,12 @@ void Buffers::add_pool(const std::string& name, PoolDirection direction, std::ui
 void Buffers::take_pool(const Item& pool) {
     if (!pool.is_map()) return in_.account().wrong(pool, "must be an object");
     if (!in_.out.check_name(pool, pool.name)) return;
-    constexpr std::size_t most_pools = 8;
-    if (pools_.size() >= most_pools)
-        return in_.account().wrong(pool, fmt::format("more than {} pools", most_pools));
+    constexpr std::size_t max_pools = 8;
+    if (pools_.size() >= max_pools)
+        return in_.account().wrong(pool, fmt::format("more than {} pools", max_pools));
     std::uint64_t size = in_.out.wishes.buffer_bytes.value_or(unknown_pool_bytes);
     if (const Item* node = pool.find("size")) {
-        if (const auto bytes = in_.out.number(*node, 0, most_bytes)) {
+        if (const auto bytes = in_.out.number(*node, 0, max_bytes)) {
             size = *bytes;
             in_.account().taken(*node,
                                 fmt::format("pool.{}.size, with reserves and headrooms on top", pool.name));
@@ -107,7 +107,7 @@ void Buffers::take_pool(const Item& pool) {
     }
     std::uint64_t headroom = 0;
     if (const Item* node = pool.find("xoff"))
-        if (const auto bytes = in_.out.number(*node, 0, most_bytes)) {
+        if (const auto bytes = in_.out.number(*node, 0, max_bytes)) {
             headroom = *bytes;
             in_.account().taken(*node, fmt::format("pool.{}.shared_headroom = {}", pool.name, headroom));
         }
@@ -137,14 +137,14 @@ Profile Buffers::read(const Item& node) {
     const auto size = [&](const char* field, std::optional<std::uint64_t>& out, const std::string& what) {
         const Item* value = node.find(field);
         if (value == nullptr) return;
-        out = in_.out.number(*value, 0, most_bytes);
+        out = in_.out.number(*value, 0, max_bytes);
         if (out) in_.account().taken(*value, what);
     };
     size("xoff", profile.xoff, "xoff of the groups that go by it");
     size("xon", profile.xon, "xon of the groups that go by it");
     size("xon_offset", profile.xon_offset, "xon_offset of the groups that go by it");
     const Item* reserved = node.find("size");
-    if (reserved != nullptr) profile.reserved = in_.out.number(*reserved, 0, most_bytes);
+    if (reserved != nullptr) profile.reserved = in_.out.number(*reserved, 0, max_bytes);
     if (profile.reserved && profile.xoff && *profile.xoff != 0 && *profile.reserved > *profile.xoff) {
         *profile.reserved -= *profile.xoff;
         in_.account().assumed(*reserved, fmt::format("size = {}: it has the {} of xoff in it",
@@ -166,7 +166,7 @@ Profile Buffers::read(const Item& node) {
             in_.account().taken(*dynamic, "dynamic_th, the same power of two");
         }
     } else if (const Item* fixed = node.find("static_th")) {
-        profile.threshold.static_bytes = in_.out.number(*fixed, 0, most_bytes);
+        profile.threshold.static_bytes = in_.out.number(*fixed, 0, max_bytes);
         if (profile.threshold.static_bytes == 0U) {
             profile.threshold.static_bytes = 1;
             in_.account().assumed(*fixed, "static_th = 1, which admits nothing: 0 means no limit to Sluice");

@@ -12,8 +12,8 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::uint64_t most_rate = 100'000'000'000;  // bytes a second
-constexpr std::uint64_t most_burst = 1'000'000;       // of max_burst and shaper_burst
+constexpr std::uint64_t max_rate = 100'000'000'000;  // bytes a second
+constexpr std::uint64_t max_burst = 1'000'000;       // of max_burst and shaper_burst
 
 class Queues {
   public:
@@ -117,8 +117,8 @@ void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& cu
         if (read) in_.account().taken(*value, fmt::format("wred.{}, {}", node.name, color));
         return read;
     };
-    curve.min_bytes = number("min_threshold", most_bytes);
-    curve.max_bytes = number("max_threshold", most_bytes);
+    curve.min_bytes = number("min_threshold", max_bytes);
+    curve.max_bytes = number("max_threshold", max_bytes);
     if (const auto chance = number("drop_probability", 100))
         curve.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
 }
@@ -136,7 +136,7 @@ void Queues::read_ect(const Item& node, WredConfig& profile) {
             const Item* said = node.find(fmt::format("{}_{}", color, field.name));
             if (said == nullptr) continue;
             const bool is_chance = &field == &fields[2];
-            const auto value = in_.out.number(*said, 0, is_chance ? 100 : most_bytes);
+            const auto value = in_.out.number(*said, 0, is_chance ? 100 : max_bytes);
             if (!value) continue;
             if (!field.value) field.value = value;
             const std::string what =
@@ -235,7 +235,7 @@ std::optional<Rate> read_rate(Sonic& in, const Item& scheduler, const char* fiel
     }
     const Item* value = scheduler.find(field);
     if (value == nullptr) return std::nullopt;
-    const auto bytes = in.out.number(*value, 0, most_rate);
+    const auto bytes = in.out.number(*value, 0, max_rate);
     if (!bytes) return std::nullopt;
     if (!value->accounted)
         account.taken(*value, fmt::format("{} = \"{}\"", key, print_rate(Rate{*bytes * 8})));
@@ -252,14 +252,14 @@ SonicShaper read_shaper(Sonic& in, const Item& scheduler, const char* rate_key, 
             account.nothing(*burst, "a burst of no rate: it takes a pir in bytes a second");
         return made;
     }
-    const auto bytes = in.out.number(*burst, 0, most_bytes);
+    const auto bytes = in.out.number(*burst, 0, max_bytes);
     if (!bytes) return made;
     // 0 is SAI's default, which is the chip's choice.
-    if (*bytes != 0) made.burst_bytes = std::min(*bytes, most_burst);
+    if (*bytes != 0) made.burst_bytes = std::min(*bytes, max_burst);
     if (burst->accounted) return made;
     const std::string what =
         fmt::format("{} = \"{}\"", burst_key, *bytes == 0 ? "auto" : print_size(*made.burst_bytes));
-    if (*bytes > most_burst)
+    if (*bytes > max_burst)
         account.assumed(*burst, what + ", the longest there is");
     else
         account.taken(*burst, what);

@@ -129,7 +129,7 @@ Verdict judge_import(const Config& config, const Machine& machine, const std::st
     verdict.lossless = lacks.empty() && shared.empty();
     std::string findings;
     // Devices and the clock are ours, not theirs.
-    for (const Finding& finding : judge(config, machine)) {
+    for (const Finding& finding : judge_config(config, machine)) {
         if (finding.severity == Severity::error) {
             verdict.lossless = verdict.lossless && finding.id == "memory";
             verdict.refusal += finding.text(file) + "\n";

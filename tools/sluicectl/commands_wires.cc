@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view no_wire =
     "there is no wire; do: write [wire.w1] with ports = [\"p1\", \"p2\"], and start sluiced anew";
-constexpr std::size_t most_trace_lines = 32;
+constexpr std::size_t max_trace_lines = 32;
 
 std::string rules_text(const std::string& wire, const Json& rules) {
     Table table({"<wire", "<rule", "<do", "<direction", "matched", "done", "untouched"});
@@ -29,7 +29,7 @@ std::string rules_text(const std::string& wire, const Json& rules) {
 
 std::string trace_text(const Json& trace) {
     std::string text;
-    const std::size_t first = trace.size() > most_trace_lines ? trace.size() - most_trace_lines : 0;
+    const std::size_t first = trace.size() > max_trace_lines ? trace.size() - max_trace_lines : 0;
     for (std::size_t n = first; n < trace.size(); ++n) {
         const Json& event = trace[n];
         text += fmt::format("{:>12}  {:<8} {:<12} {}{}", ns_text(event["at_ns"]),

@@ -24,7 +24,7 @@ struct Row {
     Measure measure;
 };
 
-double most_of(const Json& list) {
+double max_of(const Json& list) {
     double most = 0;
     for (const Json& each : list) most = std::max(most, each.get<double>());
     return most;
@@ -41,7 +41,7 @@ Measure share(const char* path) {
     return [path](const Json& part, double seconds) -> Json {
         const Json* value = find_part(part, path).value;
         if (value == nullptr) return nullptr;
-        return (value->is_array() ? most_of(*value) : sum_of(*value)) / ns_a_second / seconds;
+        return (value->is_array() ? max_of(*value) : sum_of(*value)) / ns_a_second / seconds;
     };
 }
 Measure as_it_is(const char* path) {

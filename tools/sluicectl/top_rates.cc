@@ -77,7 +77,7 @@ void TopRates::remember(const std::string& kind, const TopRow& row) {
     const std::string key = kind + " " + row.name;
     std::deque<Past> past = std::move(past_[key]);
     if (!since_start_) past.push_back({row.load_bps(), row.pause()});
-    if (past.size() > most_past) past.pop_front();
+    if (past.size() > max_past) past.pop_front();
     new_past_[key] = std::move(past);
 }
 

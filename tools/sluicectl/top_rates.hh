@@ -42,7 +42,7 @@ class TopRates {
     struct Past {
         double load_bps = 0, pause = 0;
     };
-    static constexpr std::size_t most_past = 240;
+    static constexpr std::size_t max_past = 240;
 
     // `ports` and `watchdog`: these parts of the report. The first look is shown since the start of the
     // switch; so is one whose clock is behind the look before: the switch is another.

@@ -181,7 +181,7 @@ void begin_ethernet(Frame& frame, const LinkFields& link, std::uint16_t type) {
 }
 
 void end_ethernet(Frame& frame, std::size_t end) {
-    frame.length = std::max<std::size_t>(end, least_frame_bytes);
+    frame.length = std::max<std::size_t>(end, min_recipe_frame_bytes);
     frame.captured = frame.length;
     std::fill(&frame.bytes[end], &frame.bytes[frame.length], 0);
 }
@@ -201,7 +201,7 @@ void build_roce(Frame& frame, const LinkFields& link, const IpFields& ip, const 
     std::uint32_t payload = 0;
     if (roce.operation->payload) {
         if (spec.is_payload)
-            payload = std::min(spec.bytes, greatest_frame_bytes - fixed - 3);
+            payload = std::min(spec.bytes, max_recipe_frame_bytes - fixed - 3);
         else if (spec.bytes > fixed)
             payload = (spec.bytes - fixed) & ~3U;
     }

@@ -14,7 +14,7 @@ namespace sluice::traffic {
 
 struct Frame {
     // A greatest frame, more tags and extension headers, and some.
-    std::array<std::uint8_t, greatest_frame_bytes + 1024> bytes;
+    std::array<std::uint8_t, max_recipe_frame_bytes + 1024> bytes;
     std::size_t captured = 0;  // bytes that go to the file
     std::size_t length = 0;    // bytes that were on the wire, >= captured
     std::size_t network = 0;   // offsets of the IP and transport headers

@@ -13,7 +13,7 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr Duration longest_recipe = seconds(100LL * 86'400);
+constexpr Duration max_recipe = seconds(100LL * 86'400);
 
 struct Turn {
     Duration at;
@@ -41,7 +41,7 @@ class Link {
         const Turn turn = turns.top();
         turns.pop();
         start = std::max(turn.at, free_);
-        if (start > longest_recipe) throw Failure{"the recipe runs for more than 100 days"};
+        if (start > max_recipe) throw Failure{"the recipe runs for more than 100 days"};
         FlowSource& source = sources_[turn.index];
         if (!source.build(start, frame)) return false;
         free_ = start + speed_.byte_time() * wire_bytes(static_cast<std::uint32_t>(frame.length));

@@ -64,7 +64,7 @@ std::vector<IpAddress> addresses(std::string_view text) {
         list.push_back(*address);
         at = end + 1;
     }
-    if (list.size() > most_hosts) throw Refused{fmt::format("names more than {} hosts", most_hosts)};
+    if (list.size() > max_hosts) throw Refused{fmt::format("names more than {} hosts", max_hosts)};
     return list;
 }
 
@@ -140,12 +140,12 @@ constexpr Row rows[] = {
     {"to", "IP,IP...", "Hosts that it sends to; without it, it only answers.",
      [](Options& o, Text t) { o.to = addresses(t); }},
     {"qps", "N", "Queue pairs of each pair of hosts, the same at all hosts (1).",
-     [](Options& o, Text t) { o.qps = number<std::uint32_t>(t, 1, most_host_qps); }},
+     [](Options& o, Text t) { o.qps = number<std::uint32_t>(t, 1, max_host_qps); }},
     {"kind", "WORD", "Operation of its messages: write, send or read (write).",
      [](Options& o, Text t) { o.kind = one_of(t, kinds); }},
     {"message", "BYTES", "Size of a message (1MB).",
      [](Options& o, Text t) {
-         o.message_bytes = static_cast<std::uint32_t>(size(t, 1, roce::most_message_bytes));
+         o.message_bytes = static_cast<std::uint32_t>(size(t, 1, roce::max_message_bytes));
      }},
     {"depth", "N", "Messages that a queue pair has outstanding (1).",
      [](Options& o, Text t) { o.depth = number<std::uint32_t>(t, 1, 65'536); }},

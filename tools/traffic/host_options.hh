@@ -20,7 +20,7 @@ namespace sluice::traffic {
 
 struct HostOptions {
     std::string interface;
-    std::vector<IpAddress> hosts;  // at most most_hosts, all different
+    std::vector<IpAddress> hosts;  // at most max_hosts, all different
     std::optional<IpAddress> address;
     std::optional<MacAddress> gateway;
     Rate rate{100'000'000};
@@ -49,8 +49,8 @@ struct HostOptions {
     Rate nic_rate() const { return {rate.bits_per_second * scale}; }
 };
 
-inline constexpr std::size_t most_hosts = 16;
-inline constexpr std::uint32_t most_host_qps = 64;
+inline constexpr std::size_t max_hosts = 16;
+inline constexpr std::uint32_t max_host_qps = 64;
 
 // `words` are those behind `sluice-peer host`.
 HostOptions parse_host_options(std::span<char* const> words);

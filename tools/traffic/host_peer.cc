@@ -29,7 +29,7 @@ void HostPeer::run() {
         if (const auto timer = nic_.next_timer(); timer && *timer <= nic_time(now_ns())) {
             const std::uint64_t now = now_ns();
             nic_.expire(nic_time(now));
-            watch_.look(now);
+            watch_.tell_changes(now);
         }
         // As late as can be: a pause that is there counts.
         for (unsigned n = 0; n < burst && send(); ++n) receive();
@@ -79,7 +79,7 @@ void HostPeer::receive() {
         const std::uint64_t now = now_ns();
         if (pauses_.receive(frame, now)) continue;
         nic_.receive(frame, nic_time(now));
-        watch_.look(now);
+        watch_.tell_changes(now);
     }
 }
 
@@ -89,8 +89,8 @@ bool HostPeer::send() {
     watch_.look_at_pauses(paused, now);
     if (now < wire_free_ns_) return false;
     if (!unsent_) {
-        const auto frame = nic_.take(nic_time(now), ~paused);
-        watch_.look(now);
+        const auto frame = nic_.next_frame(nic_time(now), ~paused);
+        watch_.tell_changes(now);
         if (!frame) return false;
         nic_.write(*frame, std::span(frame_).first(frame->bytes));
         unsent_ = {frame->priority, frame->bytes};

@@ -48,7 +48,7 @@ class HostPeer {
     HostWatch watch_;
     ClassPauses pauses_;
     InputLines input_;
-    std::array<std::uint8_t, roce::greatest_packet_bytes> frame_{};
+    std::array<std::uint8_t, roce::max_packet_bytes> frame_{};
     std::optional<Unsent> unsent_;  // in frame_: the interface had no room
     std::uint64_t wire_free_ns_ = 0;
     std::uint64_t refused_by_interface_ = 0;

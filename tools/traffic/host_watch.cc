@@ -41,7 +41,7 @@ HostWatch::HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE
          static_cast<double>(options_.nic_rate().bits_per_second) / 1e9);
 }
 
-void HostWatch::look(std::uint64_t at_ns) {
+void HostWatch::tell_changes(std::uint64_t at_ns) {
     for (std::size_t n = 0; n < seen_.size(); ++n) look_at(n, at_ns);
 }
 

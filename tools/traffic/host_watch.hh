@@ -20,7 +20,7 @@ class HostWatch {
     // All of them outlive it.
     HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE* out);
 
-    void look(std::uint64_t at_ns);
+    void tell_changes(std::uint64_t at_ns);
     void look_at_pauses(unsigned paused, std::uint64_t at_ns);
     // The account of all as JSON: `more` are further members of it.
     std::string account(const std::string& more) const;

@@ -61,12 +61,12 @@ int run_split(const Arguments& arguments) {
     const SplitSummary summary =
         split(arguments.names, {arguments.out, arguments.speed, arguments.seed.value_or(1)});
     for (const SplitPort& port : summary.ports) {
-        constexpr std::size_t most_shown = 4;
+        constexpr std::size_t max_shown = 4;
         std::string addresses;
-        for (std::size_t i = 0; i < port.addresses.size() && i < most_shown; ++i)
+        for (std::size_t i = 0; i < port.addresses.size() && i < max_shown; ++i)
             addresses += " " + to_text(port.addresses[i]);
-        if (port.addresses.size() > most_shown)
-            addresses += fmt::format(" and {} more", port.addresses.size() - most_shown);
+        if (port.addresses.size() > max_shown)
+            addresses += fmt::format(" and {} more", port.addresses.size() - max_shown);
         say("{:<5} {} {:>9} frames {:>12} bytes {}\n", port.name,
             port.mac ? to_text(*port.mac) : "no MAC           ", port.frames, port.bytes,
             addresses.empty() ? " no address" : addresses);

@@ -14,7 +14,7 @@ using enum Malformation;
 
 constexpr std::uint32_t giant_bytes = 9500;
 constexpr std::size_t runt_bytes = 46;
-constexpr std::size_t most_tags = 12;
+constexpr std::size_t max_tags = 12;
 constexpr MacAddress broadcast_mac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 constexpr MacAddress lldp_mac{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x0E}};
 constexpr MacAddress stranger_mac{{0x02, 0xDE, 0xAD, 0xBE, 0xEF, 0x00}};
@@ -31,7 +31,7 @@ IpAddress v6(std::uint8_t first, std::uint8_t second, std::uint8_t last) {
 
 // Storage for the headers that a variant adds; `link` and `ip` point into it.
 struct Additions {
-    std::array<Tag, most_tags> tags;
+    std::array<Tag, max_tags> tags;
     std::array<std::uint8_t, 512> extra{};
 };
 

@@ -17,8 +17,8 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr std::size_t most_hosts = 256;
-constexpr std::size_t most_flows = 65'536;
+constexpr std::size_t max_hosts = 256;
+constexpr std::size_t max_flows = 65'536;
 constexpr std::uint64_t latest_origin_ns =
     4'000'000'000ULL * 1'000'000'000;  // leaves 9 years of a pcap's 32 bits
 
@@ -76,7 +76,7 @@ void read_hosts(TableReader& reader, Recipe& recipe, ErrorList& errors) {
             reader.refuse("host", "is needed: at least one [host.NAME]");
         return;
     }
-    if (hosts->size() > most_hosts) reader.refuse("host", fmt::format("at most {} hosts", most_hosts));
+    if (hosts->size() > max_hosts) reader.refuse("host", fmt::format("at most {} hosts", max_hosts));
     for (const auto& [name, node] : *hosts) read_host(name.str(), node, recipe, errors);
 }
 
@@ -87,8 +87,8 @@ void read_flows(TableReader& reader, Recipe& recipe, ErrorList& errors) {
     if (flows == nullptr || !flows->is_homogeneous<toml::table>())
         return reader.refuse("flow", "must be [[flow]] tables");
     for (std::size_t i = 0; i < flows->size(); ++i) {
-        if (recipe.flows.size() > most_flows)
-            return reader.refuse("flow", fmt::format("at most {} flows", most_flows));
+        if (recipe.flows.size() > max_flows)
+            return reader.refuse("flow", fmt::format("at most {} flows", max_flows));
         read_flow(*flows->get_as<toml::table>(i), fmt::format("flow[{}]", i), recipe, errors);
     }
 }

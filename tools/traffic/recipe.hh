@@ -20,8 +20,8 @@ namespace sluice::traffic {
 using roce::Operation;
 using roce::Transport;
 
-constexpr std::uint32_t least_frame_bytes = 60;  // Ethernet's 64, less the FCS
-constexpr std::uint32_t greatest_frame_bytes = 16'000;
+constexpr std::uint32_t min_recipe_frame_bytes = 60;  // Ethernet's 64, less the FCS
+constexpr std::uint32_t max_recipe_frame_bytes = 16'000;
 
 struct Tag {
     std::uint16_t type = ether_type::vlan;

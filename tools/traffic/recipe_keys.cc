@@ -9,14 +9,14 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr std::uint32_t greatest_24_bit = 0xFF'FFFF;
-constexpr std::uint64_t most_connections = 1'048'576;
-constexpr std::uint64_t most_frames = 1'000'000'000'000;
-constexpr std::size_t most_list_entries = 65'536;
-constexpr Duration longest_time = seconds(86'400);
+constexpr std::uint32_t max_24_bit = 0xFF'FFFF;
+constexpr std::uint64_t max_connections = 1'048'576;
+constexpr std::uint64_t max_frames = 1'000'000'000'000;
+constexpr std::size_t max_list_entries = 65'536;
+constexpr Duration max_time = seconds(86'400);
 
 void limit_time(TableReader& reader, std::string_view key, const std::optional<Duration>& time) {
-    if (time && *time > longest_time) reader.refuse(key, "must not be more than a day (86400s)");
+    if (time && *time > max_time) reader.refuse(key, "must not be more than a day (86400s)");
 }
 
 // "1000", 1000 or "1000..1999".
@@ -49,7 +49,7 @@ std::optional<SizeRule> parse_random(std::string_view text) {
     if (!text.starts_with(word) || dots == std::string_view::npos) return std::nullopt;
     const auto low = parse_number(text.substr(word.size(), dots - word.size()));
     const auto high = parse_number(text.substr(dots + 2));
-    if (!low || !high || *low > *high || *high > greatest_frame_bytes) return std::nullopt;
+    if (!low || !high || *low > *high || *high > max_recipe_frame_bytes) return std::nullopt;
     return SizeRule{{}, static_cast<std::uint32_t>(*low), static_cast<std::uint32_t>(*high)};
 }
 
@@ -64,13 +64,13 @@ std::optional<SizeRule> read_size(TableReader& reader, std::string_view key, std
     SizeRule rule;
     for (const toml::node* node : nodes) {
         const auto value = node->value_exact<std::int64_t>();
-        if (value && *value >= least && *value <= greatest_frame_bytes) {
+        if (value && *value >= least && *value <= max_recipe_frame_bytes) {
             rule.list.push_back(static_cast<std::uint32_t>(*value));
             continue;
         }
         reader.refuse(*node, key,
                       fmt::format("{} is not bytes from {} to {}, a list of such, or \"random 60..1500\"",
-                                  shown(*node), least, greatest_frame_bytes));
+                                  shown(*node), least, max_recipe_frame_bytes));
     }
     return rule;
 }
@@ -125,10 +125,10 @@ void read_operations(TableReader& reader, Flow& flow) {
                           fmt::format("{} is not an opcode of this transport such as \"send_only\" "
                                       "or \"write_middle x6\"",
                                       shown(*node)));
-        } else if (!repeat || *repeat == 0 || flow.operations.size() + *repeat > most_list_entries) {
+        } else if (!repeat || *repeat == 0 || flow.operations.size() + *repeat > max_list_entries) {
             reader.refuse(*node, "opcodes",
                           fmt::format("{}: the repetition must be from 1 to {} in all", shown(*node),
-                                      most_list_entries));
+                                      max_list_entries));
         } else {
             flow.operations.insert(flow.operations.end(), *repeat, operation);
         }
@@ -136,15 +136,14 @@ void read_operations(TableReader& reader, Flow& flow) {
 }
 
 void read_queue_pairs(TableReader& reader, Flow& flow) {
-    flow.qp = static_cast<std::uint32_t>(reader.integer("qp", 0, greatest_24_bit).value_or(0x100));
-    flow.qps = static_cast<std::uint32_t>(reader.integer("qps", 1, most_connections).value_or(1));
-    flow.psn = static_cast<std::uint32_t>(reader.integer("psn", 0, greatest_24_bit).value_or(0));
-    if (flow.qp + (flow.qps - 1) > greatest_24_bit)
-        reader.refuse("qps", "the last QP would not fit into 24 bits");
+    flow.qp = static_cast<std::uint32_t>(reader.integer("qp", 0, max_24_bit).value_or(0x100));
+    flow.qps = static_cast<std::uint32_t>(reader.integer("qps", 1, max_connections).value_or(1));
+    flow.psn = static_cast<std::uint32_t>(reader.integer("psn", 0, max_24_bit).value_or(0));
+    if (flow.qp + (flow.qps - 1) > max_24_bit) reader.refuse("qps", "the last QP would not fit into 24 bits");
     flow.destination_ports = {roce_udp_port, 1};
     const auto ports = read_ports(reader, "sport");
     flow.source_port_from_qp = !reader.has("sport");
-    const auto flows = reader.integer("flows", 1, most_connections);
+    const auto flows = reader.integer("flows", 1, max_connections);
     if (ports) flow.source_ports = *ports;
     const std::uint64_t widest = flow.source_port_from_qp    ? 0x4000
                                  : ports && ports->count > 1 ? ports->count
@@ -156,13 +155,13 @@ void read_queue_pairs(TableReader& reader, Flow& flow) {
         flow.source_ports.count =
             static_cast<std::uint32_t>(std::min(widest, (*flows + flow.qps - 1) / flow.qps));
     flow.flows = static_cast<std::uint32_t>(flows.value_or(
-        std::min<std::uint64_t>(most_connections, std::uint64_t{flow.qps} * flow.source_ports.count)));
+        std::min<std::uint64_t>(max_connections, std::uint64_t{flow.qps} * flow.source_ports.count)));
 }
 
 void read_ports_of_flow(TableReader& reader, Flow& flow) {
     const auto source = read_ports(reader, "sport");
     const auto destination = read_ports(reader, "dport");
-    const auto flows = reader.integer("flows", 1, most_connections);
+    const auto flows = reader.integer("flows", 1, max_connections);
     flow.source_ports = source.value_or(PortRange{10'000, 1});
     flow.destination_ports =
         destination.value_or(PortRange{static_cast<std::uint16_t>(flow.kind == Kind::tcp ? 80 : 9), 1});
@@ -175,7 +174,7 @@ void read_ports_of_flow(TableReader& reader, Flow& flow) {
     const std::uint64_t pairs = std::uint64_t{flow.source_ports.count} * flow.destination_ports.count;
     if (flows && *flows > pairs)
         reader.refuse("flows", fmt::format("there are only {} pairs of ports", pairs));
-    flow.flows = static_cast<std::uint32_t>(flows.value_or(std::min(pairs, most_connections)));
+    flow.flows = static_cast<std::uint32_t>(flows.value_or(std::min(pairs, max_connections)));
 }
 
 }  // namespace
@@ -189,7 +188,7 @@ void read_pacing(TableReader& reader, Flow& flow) {
     limit_time(reader, "duration", flow.duration);
     limit_time(reader, "gap", flow.pacing.gap);
     if (flow.pacing.rate && flow.pacing.gap) reader.refuse("gap", "give rate or gap, not both");
-    const auto count = reader.integer("count", 1, most_frames);
+    const auto count = reader.integer("count", 1, max_frames);
     if (count)
         flow.count = *count;
     else if (!reader.has("duration"))
@@ -254,7 +253,7 @@ void read_addressed(TableReader& reader, Flow& flow) {
     if (flow.kind == Kind::roce || flow.kind == Kind::malformed) read_operations(reader, flow);
     flow.size = SizeRule{{flow.kind == Kind::roce || flow.kind == Kind::malformed ? 1082U : 64U}, 0, 0};
     if (flow.kind == Kind::cnp) return;
-    const auto size = read_size(reader, "size", least_frame_bytes);
+    const auto size = read_size(reader, "size", min_recipe_frame_bytes);
     if (size) flow.size = *size;
     if (flow.kind != Kind::roce) return;
     const auto payload = read_size(reader, "payload", 0);

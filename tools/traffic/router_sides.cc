@@ -10,8 +10,8 @@
 namespace sluice::traffic {
 namespace {
 
-constexpr std::size_t most_seen = 1'000'000;
-constexpr std::size_t most_named = 8;
+constexpr std::size_t max_seen = 1'000'000;
+constexpr std::size_t max_named = 8;
 constexpr std::size_t v4_ttl = 8, v6_hops = 7;
 
 // Without what a router changes: class and ECN, TTL, the checksum over them.
@@ -38,13 +38,13 @@ void RouterSides::see(std::span<const std::uint8_t> frame, const Dissection& d) 
     const std::uint64_t hash = hash_of(packet, v6);
     const auto before = seen_.find(hash);
     if (before == seen_.end()) {
-        if (seen_.size() < most_seen) seen_.emplace(hash, now);
+        if (seen_.size() < max_seen) seen_.emplace(hash, now);
         return;
     }
     if (before->second.ttl == now.ttl || before->second.source == now.source) return;
     ++twice_;
     const MacAddress& behind = now.ttl < before->second.ttl ? now.source : before->second.source;
-    if (senders_.size() < most_named) senders_.insert(behind);
+    if (senders_.size() < max_named) senders_.insert(behind);
 }
 
 std::string RouterSides::note() const {

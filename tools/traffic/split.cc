@@ -89,7 +89,7 @@ std::size_t Splitter::first_port() {
 
 std::size_t Splitter::port_for(const MacAddress& mac) {
     if (const auto found = port_of_.find(mac); found != port_of_.end()) return found->second;
-    if (ports_.empty() || (ports_.back().mac && ports_.size() < most_split_ports)) open_port();
+    if (ports_.empty() || (ports_.back().mac && ports_.size() < max_split_ports)) open_port();
     SplitPort& port = ports_.back();
     if (port.mac)
         ++port.more_macs;
@@ -126,8 +126,8 @@ std::size_t Splitter::place(const CapturedFrame& frame, const Dissection& d) {
 void Splitter::claim(const IpAddress& address, const Claim& claim) {
     if (!is_routable(address)) return;
     const auto [found, added] = claims_.emplace(address, claim);
-    if (added && claims_.size() > most_split_addresses) {
-        throw Failure{fmt::format("more than {} IP addresses", most_split_addresses)};
+    if (added && claims_.size() > max_split_addresses) {
+        throw Failure{fmt::format("more than {} IP addresses", max_split_addresses)};
     }
     Claim& old = found->second;
     const bool better = claim.as_source != old.as_source ? claim.as_source : claim.at_ns < old.at_ns;
@@ -161,7 +161,7 @@ SplitSummary Splitter::summary() const {
     note(unusual_.cut, "too short to have a source MAC");
     if (ports_.back().more_macs != 0) {
         summary.notes.push_back(fmt::format("{} MAC addresses beyond the limit of {} ports share {}",
-                                            ports_.back().more_macs, most_split_ports, ports_.back().name));
+                                            ports_.back().more_macs, max_split_ports, ports_.back().name));
     }
     const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
     if (std::ranges::any_of(claims_, zero)) {

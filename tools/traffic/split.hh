@@ -22,8 +22,8 @@
 
 namespace sluice::traffic {
 
-constexpr std::size_t most_split_ports = max_ports;
-constexpr std::size_t most_split_addresses = 65'536;
+constexpr std::size_t max_split_ports = max_ports;
+constexpr std::size_t max_split_addresses = 65'536;
 
 struct SplitOptions {
     std::filesystem::path folder;

@@ -139,7 +139,7 @@ class HostSpecs {
             path_recovery(sender, flow.kind == FlowKind::read ? from : to);
         end.requester.ack_every = from.ack_every;
         end.responder.ack_every = to.ack_coalescing;
-        end.requester.most_reads = end.responder.most_reads = from.reads;
+        end.requester.max_reads = end.responder.max_reads = from.reads;
         end.requester.messages = flow.load ? open_loop_messages : end.arrivals.depth;
         end.path_timeout = default_timeout(path, from, to);
         end.requester.timeout = from.timeout.value_or(end.path_timeout);
@@ -154,7 +154,7 @@ class HostSpecs {
     // a frame on as it begins to come.
     static void set_empty_path(roce::FlowSettings& end, const HostPath& path, bool v6) {
         const std::uint32_t headers = v6 ? 78 : 58;  // of RoCEv2 with ICRC, untagged
-        const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.most_bytes()) + headers);
+        const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.max_bytes()) + headers);
         const std::uint32_t answer = wire_bytes(headers + 4);
         end.path_rate = path.slowest;
         end.path_delay = path.fastest.byte_time() * (last + answer) + path.slowest.byte_time() * answer +
@@ -166,7 +166,7 @@ class HostSpecs {
         end.rank = static_cast<std::uint32_t>(self.ranks.size());
         end.arrivals.kind = roce::ArrivalKind::at_time;
         end.arrivals.depth = 0;
-        end.requester.messages = roce::CollectiveRank::most_ahead;
+        end.requester.messages = roce::CollectiveRank::max_ahead;
         return end;
     }
 
@@ -290,7 +290,7 @@ roce::MessageSizes message_sizes(const MessageConfig& message) {
         case MessageKind::uniform:
             break;
     }
-    return roce::MessageSizes::uniform(message.least_bytes, message.most_bytes);
+    return roce::MessageSizes::uniform(message.min_bytes, message.max_bytes);
 }
 
 roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
@@ -368,7 +368,7 @@ Duration default_timeout(const HostPath& path, const HostConfig& from, const Hos
     const double drain_s =
         static_cast<double>(path.buffer_bytes) * 8 / static_cast<double>(slowest.bits_per_second);
     return std::clamp(Duration{static_cast<std::int64_t>(std::min(2 * drain_s, 1.0) * 1e6) * 1'000'000},
-                      least_default_timeout, most);
+                      min_default_timeout, most);
 }
 
 std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,

@@ -206,7 +206,7 @@ std::string explain_drop(const DecisionRecord& record, const PortNames& ports, c
 
 }  // namespace
 
-void DecisionRecord::take(const DecisionEvent& event) {
+void DecisionRecord::join(const DecisionEvent& event) {
     std::visit([&](const auto& what) { note(what, event.at); }, event.what);
 }
 

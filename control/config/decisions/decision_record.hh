@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/clock/capture_timeline.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 
 namespace sluice {
 
@@ -26,7 +26,7 @@ struct DecisionRecord {
     std::optional<Punted> punted;
     std::optional<GroupPaused> paused;  // then the rest is absent and the key's sequence is the group
 
-    void take(const DecisionEvent& event);
+    void join(const DecisionEvent& event);
     bool has_ended() const { return departed || dropped || punted || paused; }
     // False when an event that must have been there was lost, or is still on its way.
     bool is_whole() const;

@@ -141,10 +141,10 @@ std::string_view Explainer::cause_of(const PauseSent& pause) const {
     if (pause.start.filler_count == 0) return "congestion";
     const Filler& queue = pause.start.fillers[0];
     if (all_.ports[queue.port].queue[queue.queue].held) return "held";
-    constexpr int least_share = 20;  // of the time: below it the queue was slow for another reason
+    constexpr int min_share = 20;  // of the time: below it the queue was slow for another reason
     const PauseSpell waited = waited_for(pause, queue);
     const Duration whole = end_of(pause.spell) - pause.spell.first;
-    if (waited.count != 0 && waited.paused * least_share >= whole) return "slow_peer";
+    if (waited.count != 0 && waited.paused * min_share >= whole) return "slow_peer";
     return pace_of(queue).by.empty() ? "congestion" : "shaped";
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/frame/drop_reason.hh"
-#include "lib/record/port_records.hh"
+#include "lib/record/spells.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/units.hh"
 

@@ -137,7 +137,7 @@ std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPla
             return std::visit([](const auto& record) { return weight_of(record); }, all);
         }
     };
-    const RecordFilter filter(recorded, place);
+    const SpellFilter filter(recorded, place);
     std::vector<Cause> causes;
     for (PortId id = 0; id < recorded.ports.size(); ++id) {
         const RecordedPort& port = recorded.ports[id];

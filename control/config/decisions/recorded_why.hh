@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "control/config/decisions/record_filter.hh"
 #include "control/config/decisions/recorded.hh"
+#include "control/config/decisions/spell_filter.hh"
 
 namespace sluice {
 

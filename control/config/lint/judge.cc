@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-std::vector<Finding> judge(const Config& config, const Machine& machine, const Config* good) {
+std::vector<Finding> judge_config(const Config& config, const Machine& machine, const Config* good) {
     std::vector<Finding> findings = check_config(config, machine, good);
     const auto add = [&](std::vector<Finding> more) {
         findings.insert(findings.end(), std::make_move_iterator(more.begin()),

@@ -10,6 +10,6 @@ namespace sluice {
 
 // Worst first, then in the file's order. `good`: a configuration without errors; the parts shared with it are
 // not judged again.
-std::vector<Finding> judge(const Config& config, const Machine& machine, const Config* good = nullptr);
+std::vector<Finding> judge_config(const Config& config, const Machine& machine, const Config* good = nullptr);
 
 }  // namespace sluice

@@ -13,7 +13,7 @@ namespace sluice {
 namespace lint {
 namespace {
 
-constexpr Duration longest_turn = milliseconds(1);
+constexpr Duration max_turn = milliseconds(1);
 constexpr std::uint32_t min_ipv6_mtu = 1280;  // RFC 8200, 5
 
 std::vector<std::string> names_of(const auto& map) {
@@ -47,7 +47,7 @@ void check_workers(const Config& config, const Machine& machine, Findings& findi
 }
 
 void check_turn(const Config& config, Findings& findings) {
-    if (config.virtual_turn <= longest_turn) return;
+    if (config.virtual_turn <= max_turn) return;
     Rate fastest = gigabits(1);
     for (const auto& [name, port] : config.ports) fastest = std::max(fastest, port.speed);
     const auto bytes = static_cast<std::uint64_t>(config.virtual_turn.ps /
@@ -55,7 +55,7 @@ void check_turn(const Config& config, Findings& findings) {
     findings.error(
         "turn-long", "virtual.turn",
         fmt::format("a turn of {} is longer than {}: {} bytes arrive at {} between two turns",
-                    print_time(config.virtual_turn), print_time(longest_turn), bytes, print_rate(fastest)),
+                    print_time(config.virtual_turn), print_time(max_turn), bytes, print_rate(fastest)),
         "write turn = \"5us\" or less");
 }
 

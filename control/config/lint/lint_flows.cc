@@ -97,7 +97,7 @@ class FlowChecks {
         const std::uint64_t bytes =
             std::uint64_t{kept.receive_window} * std::min(from->second.mtu, to->second.mtu);
         const std::uint64_t read =
-            reads && flow_.message.kind == MessageKind::uniform ? flow_.message.most_bytes : 0;
+            reads && flow_.message.kind == MessageKind::uniform ? flow_.message.max_bytes : 0;
         if (std::max(requester.window_bytes, read) > bytes) {
             warn("flow-receive-window",
                  fmt::format("{}, host {} keeps {} out of order: {} packets",
@@ -110,7 +110,7 @@ class FlowChecks {
             return true;
         }
         const Duration longest = kept.reorder_window * 2;
-        const Duration timeout = requester.timeout.value_or(least_default_timeout);
+        const Duration timeout = requester.timeout.value_or(min_default_timeout);
         if (timeout > longest) return false;
         warn("flow-reorder-window",
              fmt::format("time-outs after {} come before host {} takes a packet for lost, after {} to {}",

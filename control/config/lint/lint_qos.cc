@@ -19,7 +19,7 @@ namespace lint {
 namespace {
 
 constexpr unsigned usual_lossless_classes = 2;
-constexpr std::uint64_t least_wire_bytes = 84;
+constexpr std::uint64_t min_wire_bytes = 84;
 
 // The problems that effective_qos found.
 void report_problems(const EffectiveQos& qos, PortFindings& findings) {
@@ -132,7 +132,7 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
                           fmt::format("write turn_max = \"{}\"", turn_for(real_ring_bytes)));
         return;
     }
-    const std::uint64_t frames = (bytes + least_wire_bytes - 1) / least_wire_bytes;
+    const std::uint64_t frames = (bytes + min_wire_bytes - 1) / min_wire_bytes;
     if (config.virtual_ring_frames < frames)
         findings.warn(
             "receive-ring", name, "speed",

@@ -10,7 +10,7 @@
 namespace sluice::lint {
 namespace {
 
-constexpr Duration longest_cnp_delay = microseconds(10);
+constexpr Duration max_cnp_delay = microseconds(10);
 
 std::uint8_t queues_with_minimum(const PortSchedule& schedule) {
     unsigned queues = 0;
@@ -52,7 +52,7 @@ void check_cnp_delay(const std::string& name, const EffectivePort& port, std::ui
     const auto others = static_cast<std::uint8_t>(queues & ~(1U << cnp));
     if (!port.schedule.queue[cnp].strict || others == 0) return;  // `cnp-queue` judges a queue by weight
     const auto delay = delay_by_minimums(port.schedule, cnp);
-    if (delay && *delay <= longest_cnp_delay) return;
+    if (delay && *delay <= max_cnp_delay) return;
     PortSchedule with_minimum = port.schedule;
     with_minimum.queue[cnp].min_rate = gigabits(1);
     const auto better = delay_by_minimums(with_minimum, cnp);
@@ -60,8 +60,8 @@ void check_cnp_delay(const std::string& name, const EffectivePort& port, std::ui
         "min-rate-cnp", name, minimum_of(others),
         fmt::format("min_rate of {} goes before CNPs (queue {}), which may wait {} for it: more than {}",
                     queues_by_number(others), cnp, delay ? print_time({delay->ps / 1000 * 1000}) : "for ever",
-                    print_time(longest_cnp_delay)),
-        queues != others || *better > longest_cnp_delay
+                    print_time(max_cnp_delay)),
+        queues != others || *better > max_cnp_delay
             ? "give fewer queues a min_rate, or a lower one"
             : fmt::format("write a min_rate for queue {} too, or lower ones for the others", cnp));
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/config/compile/compile.hh"
-#include "control/config/decisions/decision_log.hh"
+#include "control/config/decisions/decision_joiner.hh"
 #include "control/config/routes/routes.hh"
 #include "control/config/schema/decision_filter.hh"
 #include "control/config/schema/findings.hh"
@@ -61,7 +61,7 @@ std::vector<MemoryPart> memory_parts(const Config& config) {
     parts.push_back({"ports", of_switch.ports, fmt::format("{}: state, frames to and from control", ports)});
     if (of_switch.decisions != 0)
         parts.push_back({"decision records",
-                         of_switch.decisions + DecisionLog::bytes(packet_demand(config).total()),
+                         of_switch.decisions + DecisionJoiner::bytes(packet_demand(config).total()),
                          fmt::format("rings of {} events, records under way", decision_ring(config))});
     if (of_switch.recorder != 0)
         parts.push_back({"recorder", of_switch.recorder,

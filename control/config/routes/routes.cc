@@ -171,7 +171,7 @@ std::uint32_t Routes::exchange(Prefix& entry, const IpPrefix& prefix, Source sou
     return before;
 }
 
-void Routes::put(const IpPrefix& prefix, Source source, std::uint32_t group) {
+void Routes::set_route(const IpPrefix& prefix, Source source, std::uint32_t group) {
     const auto at = group == none ? prefixes_.find(prefix) : prefixes_.try_emplace(prefix).first;
     if (at != prefixes_.end() && at->second.groups[index(source)] != group)
         steps_.push_back({prefix, source, exchange(at->second, prefix, source, group)});
@@ -200,7 +200,7 @@ std::string Routes::set_neighbor(const RouteChanges::Neighbor& change, RouteOrig
     if (!group)
         return fmt::format("neighbor {}: there are {} groups of next hops already, which is the most",
                            print_address(address), max_next_hop_groups);
-    put(prefix, source, *group);
+    set_route(prefix, source, *group);
     return {};
 }
 
@@ -223,15 +223,17 @@ std::string Routes::set_route(const RouteChanges::Route& change, RouteOrigin ori
             group = *found;
         }
     }
-    put(change.prefix, source, group);
+    set_route(change.prefix, source, group);
     return {};
 }
 
 std::string Routes::change_tables(const RouteChanges& changes, const Ports& ports) {
     for (const RouteChanges::Own& own : changes.addresses)
-        put(own.prefix, {changes.origin, Kind::own_address}, own.there ? std::uint32_t{group_local} : none);
+        set_route(own.prefix, {changes.origin, Kind::own_address},
+                  own.there ? std::uint32_t{group_local} : none);
     for (const RouteChanges::Own& own : changes.subnets)
-        put(own.prefix, {changes.origin, Kind::subnet}, own.there ? std::uint32_t{group_unresolved} : none);
+        set_route(own.prefix, {changes.origin, Kind::subnet},
+                  own.there ? std::uint32_t{group_unresolved} : none);
     for (const RouteChanges::Neighbor& each : changes.neighbors)
         if (std::string error = set_neighbor(each, changes.origin, ports); !goes_on(changes.origin, error))
             return error;

@@ -124,7 +124,7 @@ class Routes {
     std::string set_route(const RouteChanges::Route& change, RouteOrigin origin, const Ports& ports);
     // The group of this list at a prefix, with buckets close to those of the group there.
     std::optional<std::uint32_t> group_at(const IpPrefix& prefix, Source source, const GroupKey& key);
-    void put(const IpPrefix& prefix, Source source, std::uint32_t group);
+    void set_route(const IpPrefix& prefix, Source source, std::uint32_t group);
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
     // Brings a side to the wanted state of the prefixes in `steps_`. An error when one does not fit that is
     // not to be left out.

@@ -36,14 +36,14 @@ Rows<ProfileHeadroom> headroom_rows() {
 
 Rows<BufferProfile> profile_rows() {
     using B = BufferProfile;
-    constexpr std::size_t most_rows = 256;
+    constexpr std::size_t max_rows = 256;
     Rows<B> memory;
     memory.required("size", &B::size_bytes, size(1, max_buffer_bytes, "16MB"), "Packet memory.");
     memory.required("cell", &B::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")), "Its unit.");
     Rows<B> rows;
     rows.required("asic", &B::asic, text("the switch's name", 1, 64, "\"Spectrum\""), "The switch.");
     rows.required("ports", &B::ports, text("ports", 1, 64, "\"32 x 100G\""), "Its ports.");
-    rows.list("headroom", &B::headroom, headroom_rows(), most_rows, "Headroom by speed and cable.");
+    rows.list("headroom", &B::headroom, headroom_rows(), max_rows, "Headroom by speed and cable.");
     rows.group("buffer", memory, "The shared buffer.");
     rows.named(
         "pool", &B::pools, pool_rows(), [](const B&, const std::string&, bool) { return PoolConfig{}; }, 16,

@@ -29,7 +29,7 @@
 #include "lib/pfc/pfc_watchdog.hh"
 #include "lib/punt/punt.hh"
 #include "lib/queue/wred.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 #include "lib/route/load_balance.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t least_ring = 65'536;
-constexpr std::size_t most_ring = std::size_t{1} << 24;
+constexpr std::size_t min_ring = 65'536;
+constexpr std::size_t max_ring = std::size_t{1} << 24;
 
 bool may_be_switched_on(const Config& config) {
     return std::any_of(config.events.begin(), config.events.end(), [](const EventConfig& event) {
@@ -105,7 +105,7 @@ std::size_t decision_ring(const Config& config) {
     if (record_mode(config) == RecordMode::off) return 0;
     if (config.decisions.ring) return *config.decisions.ring;
     // A link that goes down discards all that waits for it at one instant.
-    return std::clamp<std::size_t>(2 * config.buffer_size_bytes / config.cell_bytes, least_ring, most_ring);
+    return std::clamp<std::size_t>(2 * config.buffer_size_bytes / config.cell_bytes, min_ring, max_ring);
 }
 
 DecisionFilter decision_filter(const Config& config, const DecisionsConfig& wanted) {

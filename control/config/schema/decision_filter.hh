@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
-#include "lib/record/decision.hh"
+#include "lib/record/decision_event.hh"
 #include "lib/values/port_mask.hh"
 
 namespace sluice {

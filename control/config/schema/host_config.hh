@@ -37,7 +37,7 @@ struct ReactionConfig {
     bool operator==(const ReactionConfig&) const = default;
 };
 
-constexpr Duration least_default_timeout = milliseconds(4);
+constexpr Duration min_default_timeout = milliseconds(4);
 
 struct HostConfig : ReactionConfig {
     std::string port;  // the host's name unless the file says another
@@ -84,8 +84,8 @@ constexpr std::uint64_t max_message_bytes = 1ULL << 30;
 
 struct MessageConfig {
     MessageKind kind = MessageKind::uniform;
-    std::uint32_t least_bytes = 1'000'000;  // of uniform, in [1, max_message_bytes]
-    std::uint32_t most_bytes = 1'000'000;   // >= least_bytes
+    std::uint32_t min_bytes = 1'000'000;  // of uniform, in [1, max_message_bytes]
+    std::uint32_t max_bytes = 1'000'000;  // >= min_bytes
     bool operator==(const MessageConfig&) const = default;
 };
 

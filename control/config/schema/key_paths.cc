@@ -102,7 +102,7 @@ ConfigError unknown_path(std::string_view path) {
 }
 
 ConfigError missing_path(const Config& config, std::string_view path) {
-    constexpr std::size_t most_named = 16;
+    constexpr std::size_t max_named = 16;
     std::string there, lacking;
     for (const std::string& segment : segments_of(path)) {
         lacking = segment;
@@ -112,7 +112,7 @@ ConfigError missing_path(const Config& config, std::string_view path) {
     }
     const auto known = names_below(config, there);
     std::string names;
-    if (known.size() <= most_named)
+    if (known.size() <= max_named)
         for (const std::string& name : known) append_item(names, ", ", name);
     return {"",
             {},

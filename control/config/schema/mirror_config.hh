@@ -23,7 +23,7 @@ struct MirrorConfig {
     std::uint64_t file_bytes = 64'000'000;  // of a file, before the next one
     std::uint8_t dscp = 8;                  // of packets to the collector: CS1, below best effort
     std::uint16_t session = 1;              // of them, of ERSPAN
-    std::uint16_t snap_bytes = 128;         // of a frame, in [64, most_mirrored_bytes]
+    std::uint16_t snap_bytes = 128;         // of a frame, in [64, max_mirrored_bytes]
     Duration delay = microseconds(100);     // in its queue, from which a packet is delayed
     PuntLimit limit{1000, 1000};            // frames a second, and at once; a rate of 0: no limit
     std::vector<std::string> ports;         // ingress or egress

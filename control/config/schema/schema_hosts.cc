@@ -61,10 +61,10 @@ Type<std::uint64_t> fraction() {
 }
 
 Type<std::uint32_t> path_mtu() {
-    const auto in_range = integer<std::uint32_t>(roce::least_mtu, roce::greatest_mtu);
+    const auto in_range = integer<std::uint32_t>(roce::min_path_mtu, roce::max_path_mtu);
     Type<std::uint32_t> type = in_range;
     type.allowed = fmt::format("a multiple of 4 from {} to {}; InfiniBand has its powers of two",
-                               roce::least_mtu, roce::greatest_mtu);
+                               roce::min_path_mtu, roce::max_path_mtu);
     type.example = "1024";
     type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
         if (!in_range.read(node, context, out)) return false;
@@ -118,10 +118,10 @@ Type<MessageConfig> message() {
     type.print = [](const MessageConfig& value, const MessageConfig*) {
         for (const auto& [word, kind] : distributions)
             if (value.kind == kind) return toml_string(word);
-        const std::string least = print_size(value.least_bytes);
-        return toml_string(value.least_bytes == value.most_bytes
+        const std::string least = print_size(value.min_bytes);
+        return toml_string(value.min_bytes == value.max_bytes
                                ? least
-                               : fmt::format("{}..{}", least, print_size(value.most_bytes)));
+                               : fmt::format("{}..{}", least, print_size(value.max_bytes)));
     };
     return type;
 }
@@ -178,11 +178,11 @@ void add_reaction_rows(Rows<HostConfig>& rows) {
 }
 
 Type<std::uint32_t> receive_window() {
-    const auto in_range = integer<std::uint32_t>(roce::least_receive_window, roce::most_receive_window);
+    const auto in_range = integer<std::uint32_t>(roce::min_receive_window, roce::max_receive_window);
     Type<std::uint32_t> type = in_range;
     type.example = "1024";
     type.allowed =
-        fmt::format("a power of two from {} to {}", roce::least_receive_window, roce::most_receive_window);
+        fmt::format("a power of two from {} to {}", roce::min_receive_window, roce::max_receive_window);
     type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
         if (!in_range.read(node, context, out)) return false;
         return std::has_single_bit(out) || self.refuse(node, context, "is no power of two");
@@ -236,7 +236,7 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
     rows.key("rnr_chance", &H::rnr_chance, odds(),
              "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.")
         .at_start();
-    rows.key("rnr_timer", &H::rnr_timer, time(microseconds(10), roce::longest_rnr_delay, "10us"),
+    rows.key("rnr_timer", &H::rnr_timer, time(microseconds(10), roce::max_rnr_delay, "10us"),
              "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.")
         .at_start();
 }

@@ -21,7 +21,7 @@ Type<MirrorEvent> mirror_event() {
 
 Rows<MirrorConfig> mirror_rows() {
     using M = MirrorConfig;
-    constexpr std::uint64_t least_file_bytes = 64'000;
+    constexpr std::uint64_t min_file_bytes = 64'000;
     const auto path = [](const char* example) { return text("a file", 0, 1024, example); };
     Rows<MirrorConfig> rows;
     rows.key("enabled", &M::enabled, boolean(), "False: nothing is mirrored, and the file stays open.");
@@ -31,7 +31,7 @@ Rows<MirrorConfig> mirror_rows() {
     rows.key("file", &M::file, path("out/drops.pcapng"),
              "The pcapng file that they are written to; or a FIFO, or a collector, by the keys fifo and "
              "collector.");
-    rows.key("file_size", &M::file_bytes, size(least_file_bytes, max_buffer_bytes, "64MB"),
+    rows.key("file_size", &M::file_bytes, size(min_file_bytes, max_buffer_bytes, "64MB"),
              "Bytes of the file. A full one is renamed to FILE.1, in the place of the one before, and a new "
              "one begins.");
     rows.key("fifo", &M::fifo, path("/run/sluice/drops"),
@@ -45,7 +45,7 @@ Rows<MirrorConfig> mirror_rows() {
              "leave by, they go in the first lossy one.");
     rows.key("session", &M::session, integer<std::uint16_t>(0, max_erspan_session),
              "ERSPAN session of the packets to the collector, by which it tells mirrors apart.");
-    rows.key("snaplen", &M::snap_bytes, stored_as<std::uint16_t>(size(64, most_mirrored_bytes, "128")),
+    rows.key("snaplen", &M::snap_bytes, stored_as<std::uint16_t>(size(64, max_mirrored_bytes, "128")),
              "Bytes of each frame, from its beginning.");
     rows.key("delay", &M::delay, time(nanoseconds(1), seconds(10), "100us"),
              "Time in its queue from which a packet is delayed.");

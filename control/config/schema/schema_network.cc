@@ -100,7 +100,7 @@ Rows<RouteConfig> route_rows() {
 Rows<LoadBalanceConfig> load_balance_rows() {
     using L = LoadBalanceConfig;
     using S = BalanceSettings;
-    constexpr unsigned most_margin = LinkQuality::stopped;
+    constexpr unsigned max_margin = LinkQuality::stopped;
     Rows<LoadBalanceConfig> rows;
     rows.key(
         "mode", &L::mode, load_balance_mode(),
@@ -123,7 +123,7 @@ Rows<LoadBalanceConfig> load_balance_rows() {
              "Time without a packet after which a flowlet has ended.");
     rows.key("move_interval", &L::settings, &S::move_interval, time({}, seconds(10), "1ms"),
              "Adaptive: a flow is moved at most once in this time.");
-    rows.key("move_margin", &L::settings, &S::margin, integer<std::uint8_t>(1, most_margin),
+    rows.key("move_margin", &L::settings, &S::margin, integer<std::uint8_t>(1, max_margin),
              "Adaptive: by how many bands the other path must be better.");
     rows.key("load_interval", &L::scale, &LoadScale::interval,
              time(nanoseconds(100), milliseconds(10), "20us"),

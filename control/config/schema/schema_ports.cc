@@ -83,7 +83,7 @@ Rows<FaultSettings> fault_rows() {
     rows.key("duplicate_chance", &F::duplicate_chance, odds(),
              "Chance that a frame of the peer arrives twice.");
     rows.key("delay", &F::delay, delay, "How much later frames of the peer arrive, in order.");
-    rows.key("ber", &F::ber, bit_error_rate(most_ber),
+    rows.key("ber", &F::ber, bit_error_rate(max_ber),
              "Bit error rate of the wire from the peer: a frame with a wrong bit fails its FCS, and the port "
              "drops it.");
     rows.key("tx_drop_every", &F::tx_drop_every, every,
@@ -95,7 +95,7 @@ Rows<FaultSettings> fault_rows() {
     rows.key("tx_duplicate_chance", &F::tx_duplicate_chance, odds(),
              "Chance that a frame that we send reaches the peer twice.");
     rows.key("tx_delay", &F::tx_delay, delay, "How much later frames that we send reach the peer, in order.");
-    rows.key("tx_ber", &F::tx_ber, bit_error_rate(most_ber), "Bit error rate of the wire to the peer.");
+    rows.key("tx_ber", &F::tx_ber, bit_error_rate(max_ber), "Bit error rate of the wire to the peer.");
     rows.key("pfc_lose_every", &F::pfc_lose_every, every,
              "Every so many PFC frames that we send, one is lost on its way; 0: none.");
     rows.key("pfc_lose_chance", &F::pfc_lose_chance, odds(),

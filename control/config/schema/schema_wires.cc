@@ -7,16 +7,16 @@
 namespace sluice::schema {
 namespace {
 
-constexpr std::uint32_t most_24_bits = 0xFF'FFFF;
+constexpr std::uint32_t max_24_bits = 0xFF'FFFF;
 
 Type<PsnRange> psn_range() {
     Type<PsnRange> type{"number, or range",
-                        fmt::format("0 to {}, or \"FIRST..LAST\" of them", most_24_bits),
+                        fmt::format("0 to {}, or \"FIRST..LAST\" of them", max_24_bits),
                         "\"100..103\"",
                         {},
                         {}};
     type.read = [self = type](const toml::node& node, Context& context, PsnRange& out) {
-        const auto good = [](std::uint64_t psn) { return psn <= most_24_bits; };
+        const auto good = [](std::uint64_t psn) { return psn <= max_24_bits; };
         if (const auto* number = node.as_integer()) {
             if (number->get() < 0 || !good(static_cast<std::uint64_t>(number->get())))
                 return self.refuse(node, context, "is no PSN");
@@ -54,7 +54,7 @@ Rows<ImpairMatchConfig> match_rows() {
     using M = ImpairMatchConfig;
     const auto count = integer_64(0, 1ULL << 40);
     Rows<M> rows;
-    rows.key("qp", &M::qp, optional_or(integer<std::uint32_t>(0, most_24_bits), "any"),
+    rows.key("qp", &M::qp, optional_or(integer<std::uint32_t>(0, max_24_bits), "any"),
              "Destination queue pair of a RoCE packet.");
     rows.key("psn", &M::psn, optional_or(psn_range(), "any"),
              "Its packet sequence number, or a range of them.");
@@ -90,7 +90,7 @@ Rows<ImpairConfig> impair_rows() {
              "Reorder: how many later frames of the same queue pair pass it (of the direction where it is no "
              "RoCE packet); 1 unless said.");
     rows.key(
-        "sender_qp", &I::sender_qp, optional_or(integer<std::uint32_t>(0, most_24_bits), "learned"),
+        "sender_qp", &I::sender_qp, optional_or(integer<std::uint32_t>(0, max_24_bits), "learned"),
         "Cnp: the sender's queue pair, to which it goes; \"learned\": from ACKs and READ requests, where "
         "those between the two addresses name one only.");
     rows.key("cnp_dscp", &I::cnp_dscp, optional_or(integer<std::uint8_t>(0, 63), "unset"),

@@ -53,7 +53,7 @@ schema::Rows<CollectiveConfig> collective_rows() {
     rows.key("name", &C::name, schema::text("a name", 0, 64, "gradients"),
              "Its name in reports; empty: its kind.");
     rows.key(
-        "bytes", &C::bytes, schema::size(1, roce::most_message_bytes, "100MB"),
+        "bytes", &C::bytes, schema::size(1, roce::max_message_bytes, "100MB"),
         "Buffer of a rank, as nccl-tests counts it: with all-gather the whole result, with pipeline what "
         "a stage hands on.");
     rows.key("parts", &C::parts, integer<std::uint32_t>(1, 1024),
@@ -61,9 +61,9 @@ schema::Rows<CollectiveConfig> collective_rows() {
     rows.key("qps", &C::qps, integer<std::uint32_t>(1, 64),
              "Queue pairs to each peer, which share a message.");
     rows.key("steps", &C::steps, integer<std::uint32_t>(1, 10'000), "How often it is done.");
-    rows.key("compute", &C::compute, schema::time({}, longest_time, "1ms"),
+    rows.key("compute", &C::compute, schema::time({}, max_time, "1ms"),
              "Time that a rank computes between two steps.");
-    rows.key("start", &C::start, schema::time({}, longest_time, "1ms"), "When the first step begins.");
+    rows.key("start", &C::start, schema::time({}, max_time, "1ms"), "When the first step begins.");
     rows.key(
         "rank_order", &C::rank_order, order_of_ranks(),
         "Order of ranks: as hosts are listed (\"topology\"), drawn by the seed (\"random\"), or a list.");
@@ -118,7 +118,7 @@ FlowConfig flow_of(const CollectiveConfig& collective) {
     FlowConfig flow;
     flow.name = collective.name;
     flow.qps = collective.qps;
-    flow.message.least_bytes = flow.message.most_bytes =
+    flow.message.min_bytes = flow.message.max_bytes =
         static_cast<std::uint32_t>(collective.bytes / settings_of(collective).chunks() / collective.qps);
     flow.messages = 1;
     flow.start = collective.start;

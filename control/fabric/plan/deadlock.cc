@@ -17,7 +17,7 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t most_prefixes = 4;
+constexpr std::size_t max_prefixes = 4;
 
 // By channel: the classes for which a full queue at its end pauses its beginning.
 std::vector<std::uint8_t> paused_classes(const FabricPlan& plan) {
@@ -189,7 +189,7 @@ class Dependencies {
         std::rotate(cycle.switches.begin(), std::min_element(cycle.switches.begin(), cycle.switches.end()),
                     cycle.switches.end());
         for (const IpPrefix& prefix : prefixes)
-            if (cycle.prefixes.size() < most_prefixes) cycle.prefixes.push_back(prefix);
+            if (cycle.prefixes.size() < max_prefixes) cycle.prefixes.push_back(prefix);
         return cycle;
     }
 
@@ -209,7 +209,7 @@ std::vector<DependencyCycle> cycles_of(const FabricPlan& plan, const Forwarding&
     std::vector<DependencyCycle> all;
     std::uint8_t any = 0;
     for (const std::uint8_t mask : paused) any |= mask;
-    for_each_class(any, [&](ClassId n) { dependencies.add_circles(n, most_dependency_cycles, all); });
+    for_each_class(any, [&](ClassId n) { dependencies.add_circles(n, max_dependency_cycles, all); });
     return all;
 }
 

@@ -13,7 +13,7 @@
 
 namespace sluice::fabric {
 
-constexpr std::size_t most_dependency_cycles = 64;  // that are sought
+constexpr std::size_t max_dependency_cycles = 64;  // that are sought
 
 struct DependencyCycle {
     ClassId priority;
@@ -23,7 +23,7 @@ struct DependencyCycle {
 };
 
 // With the routes of the plan: circles that together have every channel which is on one, each the shortest
-// through one of its channels; `most_dependency_cycles` at most. If there is none, and tiers do not make one
+// through one of its channels; `max_dependency_cycles` at most. If there is none, and tiers do not make one
 // impossible, those with each single link between switches down, each with the first such link. Work goes
 // with the size of the tables of routes.
 std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan);

@@ -105,13 +105,13 @@ Rows<RoutingConfig> routing_rows() {
     rows.key("weights", &R::weights,
              schema::word<Weights>({{"capacity", Weights::capacity}, {"equal", Weights::equal}}),
              "Weights of next hops: what each can carry onward, or all the same.");
-    rows.key("detection", &R::detection, schema::time({}, longest_time, "1ms"),
+    rows.key("detection", &R::detection, schema::time({}, max_time, "1ms"),
              "From the moment that a cable is cut, or whole again, until both ends see it.");
-    rows.key("convergence", &R::convergence, schema::time({}, longest_time, "10ms"),
+    rows.key("convergence", &R::convergence, schema::time({}, max_time, "10ms"),
              "From there until all routes have been computed anew.");
     rows.key(
         "remote_quality", &R::remote_quality,
-        schema::optional_or(schema::time(microseconds(1), longest_time, "20us"), "none"),
+        schema::optional_or(schema::time(microseconds(1), max_time, "20us"), "none"),
         "How often a switch tells its neighbors how busy the ways behind it are, which load balancing beyond "
         "the hash then adds to its own links; \"none\": never.");
     rows.key("circles", &R::circles_allowed, schema::word<bool>({{"refuse", false}, {"allow", true}}),

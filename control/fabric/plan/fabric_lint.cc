@@ -17,11 +17,11 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t most_cycles_told = 16;
+constexpr std::size_t max_cycles_told = 16;
 
 std::string others_text(std::size_t cycles) {
-    if (cycles <= most_cycles_told) return {};
-    return fmt::format(" ({} circles{} in all)", cycles, cycles < most_dependency_cycles ? "" : " or more");
+    if (cycles <= max_cycles_told) return {};
+    return fmt::format(" ({} circles{} in all)", cycles, cycles < max_dependency_cycles ? "" : " or more");
 }
 
 // The headroom of a cable between two switches has our turn, not the other's.
@@ -79,14 +79,14 @@ std::string FabricFinding::text(const std::string& file) const {
     return finding.text(where);
 }
 
-std::vector<FabricFinding> judge(FabricPlan& plan, bool force, const Stage& stage) {
+std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage& stage) {
     std::vector<FabricFinding> all;
     // Switches of a kind have the same to hear: the first hears it.
     std::map<std::string, std::size_t> heard;
     std::size_t judged = 0;
     for (SwitchPlan& each : plan.switches) {
         stage("checks of switches", judged++, plan.switches.size());
-        auto findings = sluice::judge(each.config, Machine{1, std::nullopt});
+        auto findings = judge_config(each.config, Machine{1, std::nullopt});
         if (force) sluice::force(findings);
         each.forced = forced_reasons(findings);
         for (Finding& finding : findings) {
@@ -100,7 +100,7 @@ std::vector<FabricFinding> judge(FabricPlan& plan, bool force, const Stage& stag
     }
     stage("circles of pauses", 0, 0);
     const auto cycles = dependency_cycles(plan);
-    for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), most_cycles_told)))
+    for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), max_cycles_told)))
         all.push_back({{},
                        {force || plan.file.routing.circles_allowed ? Severity::warning : Severity::error,
                         "pause-cycle",

@@ -18,6 +18,6 @@ struct FabricFinding {
 };
 // Worst first. `force`: what may be forced (control/config/schema/force.hh), and a circle of pauses, is no
 // error; switches remember it.
-std::vector<FabricFinding> judge(FabricPlan& plan, bool force, const Stage& stage = tell_nobody);
+std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage& stage = tell_nobody);
 
 }  // namespace sluice::fabric

@@ -392,7 +392,7 @@ std::uint32_t packet_bytes_of(const FabricPlan& plan) {
 // A switch may fill its buffer, and cables hold as many of the smallest frames as are under way.
 std::uint64_t packets_of(const FabricPlan& plan, unsigned threads) {
     const std::uint32_t room = packet_bytes_of(plan);
-    const std::uint64_t segments = (roce::greatest_packet_bytes + room - 1) / room;
+    const std::uint64_t segments = (roce::max_packet_bytes + room - 1) / room;
     std::uint64_t packets = std::uint64_t{2} * packet_cache * threads;
     for (const SwitchPlan& each : plan.switches) {
         const PacketDemand demand = packet_demand(each.config);

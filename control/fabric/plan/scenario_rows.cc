@@ -12,8 +12,8 @@ namespace {
 using schema::Context;
 using schema::Rows;
 
-constexpr std::size_t most_axes = 16;
-constexpr std::size_t most_values = 10'000;
+constexpr std::size_t max_axes = 16;
+constexpr std::size_t max_values = 10'000;
 
 // A value as --set takes it.
 std::string text_of(const toml::node& node) {
@@ -33,10 +33,10 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
         context.refuse(node.source(), schema::show(node) + " " + std::move(wrong),
                        "a list of values, or a range such as \"100KB..1600KB x5 log\"", {});
     };
-    if (vary.axes.size() == most_axes) return refuse("is one path too many");
+    if (vary.axes.size() == max_axes) return refuse("is one path too many");
     VaryConfig::Axis axis{path, {}};
     if (const toml::array* list = node.as_array()) {
-        if (list->empty() || list->size() > most_values) return refuse("is empty, or too long");
+        if (list->empty() || list->size() > max_values) return refuse("is empty, or too long");
         for (const toml::node& value : *list) axis.values.push_back(text_of(value));
     } else if (const auto* text = node.as_string()) {
         const auto range = ValueRange::parse(text->get());
@@ -84,8 +84,8 @@ Rows<PhaseConfig> phase_rows() {
     using P = PhaseConfig;
     Rows<P> rows;
     rows.required("name", &P::name, schema::name("a phase's name"), "Its name.");
-    rows.key("from", &P::from, schema::time({}, longest_time, "1ms"), "Its first moment.");
-    rows.key("to", &P::to, schema::optional_or(schema::time({}, longest_time, "5ms"), "end"),
+    rows.key("from", &P::from, schema::time({}, max_time, "1ms"), "Its first moment.");
+    rows.key("to", &P::to, schema::optional_or(schema::time({}, max_time, "5ms"), "end"),
              "Its last moment; \"end\": that of the run.");
     return rows;
 }

@@ -6,7 +6,7 @@
 
 namespace sluice::fabric {
 
-inline constexpr Duration longest_time = seconds(1000);  // that a fabric's file may name
+inline constexpr Duration max_time = seconds(1000);  // that a fabric's file may name
 
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();

@@ -73,9 +73,9 @@ tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     }
     if (rest.empty()) return range;
     const auto count = rest.starts_with('x') ? parse_integer(rest.substr(1)) : parse_integer("");
-    if (!count || *count < 2 || *count > most_points)
+    if (!count || *count < 2 || *count > max_points)
         return Refusal(
-            fmt::format("{} is no number of points; write x2 to x{}", in_quotes(rest), most_points));
+            fmt::format("{} is no number of points; write x2 to x{}", in_quotes(rest), max_points));
     range.count_ = *count;
     return range;
 }

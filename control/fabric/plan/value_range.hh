@@ -11,7 +11,7 @@ namespace sluice::fabric {
 
 class ValueRange {
   public:
-    static constexpr std::uint64_t most_points = 100'000;
+    static constexpr std::uint64_t max_points = 100'000;
 
     // The ends have the same unit, and low < high. An error is a sentence about the text.
     static tl::expected<ValueRange, std::string> parse(std::string_view text);

@@ -18,9 +18,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_flows = 10;
-constexpr std::size_t most_links = 10;
-constexpr std::size_t most_lines = 8;  // of any other list
+constexpr std::size_t max_flows_told = 10;
+constexpr std::size_t max_links_told = 10;
+constexpr std::size_t max_lines = 8;  // of any other list
 
 std::uint64_t count(const Json& json) { return json.get<std::uint64_t>(); }
 
@@ -33,14 +33,14 @@ std::string gigabits_text(const Json& bits) {
 // The first lines of a list, and how many more the report has.
 std::string bounded(const std::vector<std::string>& lines) {
     std::string text;
-    for (std::size_t n = 0; n < std::min(lines.size(), most_lines); ++n) text += lines[n] + "\n";
-    if (lines.size() > most_lines) text += fmt::format("  and {} more (report)\n", lines.size() - most_lines);
+    for (std::size_t n = 0; n < std::min(lines.size(), max_lines); ++n) text += lines[n] + "\n";
+    if (lines.size() > max_lines) text += fmt::format("  and {} more (report)\n", lines.size() - max_lines);
     return text;
 }
 
 // "h1..h4, h7": runs of numbers, in the order given.
 std::string names_text(const std::vector<std::string>& names) {
-    constexpr std::size_t most_runs = 4;
+    constexpr std::size_t max_runs = 4;
     const auto split = [](const std::string& name) {
         const std::size_t digits = name.find_last_not_of("0123456789") + 1;
         const bool numbered = digits < name.size() && name.size() - digits < 9;
@@ -54,7 +54,7 @@ std::string names_text(const std::vector<std::string>& names) {
         while (last + 1 < names.size() && first != 0 &&
                split(names[last + 1]) == std::pair(prefix, first + (last + 1 - n)))
             ++last;
-        if (++runs > most_runs) return text + fmt::format(" and {} more", names.size() - n);
+        if (++runs > max_runs) return text + fmt::format(" and {} more", names.size() - n);
         append_item(text, ", ",
                     last == n ? names[n] : names[n] + (last == n + 1 ? ", " : "..") + names[last]);
         n = last + 1;
@@ -163,9 +163,9 @@ std::string flow_table(const Json& flows) {
     std::stable_sort(sorted.begin(), sorted.end(), worst);
     if (sorted.empty()) return {};
     std::string text = fmt::format("\n{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n",
-                                   sorted.size() > most_flows ? "slowest flows" : "flow", "throughput",
+                                   sorted.size() > max_flows_told ? "slowest flows" : "flow", "throughput",
                                    "messages", "p50", "p99", "slowdown", "CNPs", "resent", "paused");
-    for (std::size_t n = 0; n < std::min(sorted.size(), most_flows); ++n) {
+    for (std::size_t n = 0; n < std::min(sorted.size(), max_flows_told); ++n) {
         const Json& flow = *sorted[n];
         const Json &times = flow["completion_ns"], &slowdown = flow["slowdown_permille"];
         const bool any = !times["max"].is_null();
@@ -178,7 +178,7 @@ std::string flow_table(const Json& flows) {
             grouped_text(count(flow["cnp_received_packets"])),
             grouped_text(count(flow["retransmitted_packets"])), time_text(count(flow["paused_ns"])));
     }
-    if (sorted.size() > most_flows) text += fmt::format("({} flows in all)\n", sorted.size());
+    if (sorted.size() > max_flows_told) text += fmt::format("({} flows in all)\n", sorted.size());
     return text + timeouts_text(flows);
 }
 
@@ -227,7 +227,7 @@ std::string link_table(const Json& report) {
         }
     }
     text += fmt::format("\n{:<28}{:>8}{:>12}\n", "busiest links", "load", "paused");
-    for (std::size_t n = 0; n < std::min(all.size(), most_links) && all[n].load != 0; ++n)
+    for (std::size_t n = 0; n < std::min(all.size(), max_links_told) && all[n].load != 0; ++n)
         text += fmt::format("{:<28}{:>7.1f}%{:>12}\n", all[n].name, static_cast<double>(all[n].load) / 1e4,
                             time_text(all[n].paused));
     return text;

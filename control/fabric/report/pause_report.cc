@@ -19,11 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_listed = 10'000;
-constexpr std::size_t most_causes = 100;  // of a pause
-constexpr std::size_t most_chains = 20;
-constexpr std::size_t most_victims = 20;
-constexpr std::size_t most_named = 5;
+constexpr std::size_t max_listed = 10'000;
+constexpr std::size_t max_causes = 100;  // of a pause
+constexpr std::size_t max_chains = 20;
+constexpr std::size_t max_victims = 20;
+constexpr std::size_t max_roots_named = 5;
 
 // Whether packets to the host may leave the switch by the port.
 bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const PauseEgress& egress,
@@ -123,7 +123,7 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRo
                      [](const auto& a, const auto& b) { return a.ps > b.ps; });
     all = victims.size();
     Json json = Json::array();
-    for (std::size_t n = 0; n < std::min(victims.size(), most_victims); ++n)
+    for (std::size_t n = 0; n < std::min(victims.size(), max_victims); ++n)
         json.push_back({{"flow", victims[n].flow},
                         {"from", victims[n].from},
                         {"to", victims[n].to},
@@ -160,7 +160,7 @@ Json pauses_json(const Fabric& fabric) {
     const PauseWatch& watch = fabric.pauses();
     const FabricPlan& plan = fabric.plan();
     Json json = Json::array();
-    for (std::size_t n = 0; n < std::min(watch.pauses().size(), most_listed); ++n) {
+    for (std::size_t n = 0; n < std::min(watch.pauses().size(), max_listed); ++n) {
         const PauseRecord& pause = watch.pauses()[n];
         Json one = {{"switch", name_of(plan, pause)},
                     {"paused", paused_name(plan, watch, pause)},
@@ -172,7 +172,7 @@ Json pauses_json(const Fabric& fabric) {
                     {"causes", Json::array()}};
         if (pause.until) one["until_ns"] = pause.until->ps / 1000;
         for (const PauseCause& cause : pause.causes)
-            if (cause.from <= fabric.now() && one["causes"].size() < most_causes)
+            if (cause.from <= fabric.now() && one["causes"].size() < max_causes)
                 one["causes"].push_back(cause_json(plan, watch, pause, cause));
         json.push_back(std::move(one));
     }
@@ -196,7 +196,7 @@ Json pause_trees_json(const Fabric& fabric) {
         std::stable_sort(by_time.begin(), by_time.end(),
                          [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
         Json chains = Json::array();
-        for (std::size_t n = 0; n < std::min(by_time.size(), most_chains); ++n) {
+        for (std::size_t n = 0; n < std::min(by_time.size(), max_chains); ++n) {
             Json nodes = Json::array();
             for (const NodeId node : *by_time[n].first) nodes.push_back(plan.topology.nodes[node].name);
             chains.push_back({{"nodes", std::move(nodes)},
@@ -268,7 +268,7 @@ std::string why_text(const Json& trees, const std::string& host) {
         if (worst.empty()) continue;
         text += fmt::format("    {} had nothing to do with it; the worst:\n",
                             print_count(tree["victims"].get<std::uint64_t>(), "flow"));
-        for (std::size_t n = 0; n < std::min(worst.size(), most_named); ++n)
+        for (std::size_t n = 0; n < std::min(worst.size(), max_roots_named); ++n)
             text += fmt::format("        {} from {} to {}, {}\n", worst[n]["flow"].get<std::string>(),
                                 worst[n]["from"].get<std::string>(), worst[n]["to"].get<std::string>(),
                                 text_of_time(worst[n]["waited_ns"].get<std::int64_t>()));

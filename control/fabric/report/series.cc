@@ -43,7 +43,7 @@ Json shares_json(const Histogram& histogram) {
 
 }  // namespace
 
-FabricSeries::FabricSeries(const Fabric& fabric) : fabric_(fabric), samples_(most_samples, microseconds(1)) {
+FabricSeries::FabricSeries(const Fabric& fabric) : fabric_(fabric), samples_(max_samples, microseconds(1)) {
     const auto& nodes = fabric.plan().topology.nodes;
     for (NodeId node = 0; node < nodes.size(); ++node)
         if (nodes[node].is_host) hosts_.push_back(&fabric.host(node));
@@ -105,7 +105,7 @@ Json FabricSeries::flows_json(const std::vector<const Sample*>& samples) const {
     std::vector<std::uint64_t> delivered;
     for (const Flow& flow : samples.back()->flows) delivered.push_back(flow.delivered_bytes);
     Json json = Json::array();
-    for (const std::size_t n : largest(delivered, most_flows)) {
+    for (const std::size_t n : largest(delivered, max_flows)) {
         Json rates = Json::array(), bytes = Json::array();
         for (const Sample* sample : samples) {
             rates.push_back(sample->flows[n].rate);
@@ -125,7 +125,7 @@ Json FabricSeries::queues_json(const std::vector<const Sample*>& samples) const 
     std::vector<std::uint64_t> figures;
     for (const auto& [queue, peak] : peaks) queues.push_back(queue), figures.push_back(peak);
     std::map<std::uint32_t, Json> columns;
-    for (const std::size_t n : largest(figures, most_queues)) columns[queues[n]] = Json::array();
+    for (const std::size_t n : largest(figures, max_queues)) columns[queues[n]] = Json::array();
     for (const Sample* sample : samples) {
         for (auto& [queue, column] : columns) column.push_back(0);
         for (const Depth& depth : sample->depths)
@@ -160,11 +160,11 @@ Json FabricSeries::completions_json() const {
     for (std::size_t n = 0; n < names.size(); ++n) {
         const roce::FlowStatistics& own = statistics[n];
         const auto message = message_sizes(world.flows[n].message);
-        if (own.by_size.empty()) sizes[roce::size_class(message.most_bytes())].add(own.completion_time);
+        if (own.by_size.empty()) sizes[roce::size_class(message.max_bytes())].add(own.completion_time);
         for (std::size_t size = 0; size < own.by_size.size(); ++size) sizes[size].add(own.by_size[size]);
-        if (flows.size() == most_flows) continue;
+        if (flows.size() == max_flows) continue;
         Json one = {
-            {"name", names[n]}, {"least_bytes", message.least_bytes()}, {"most_bytes", message.most_bytes()}};
+            {"name", names[n]}, {"least_bytes", message.min_bytes()}, {"most_bytes", message.max_bytes()}};
         one.update(shares_json(own.completion_time));
         flows.push_back(std::move(one));
     }

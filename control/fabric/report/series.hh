@@ -16,14 +16,14 @@ namespace sluice::fabric {
 
 class FabricSeries {
   public:
-    static constexpr std::size_t most_samples = 512;  // and the end
-    static constexpr std::size_t most_flows = 64;     // in json(): those that delivered most
-    static constexpr std::size_t most_queues = 32;    // in json(): the deepest
+    static constexpr std::size_t max_samples = 512;  // and the end
+    static constexpr std::size_t max_flows = 64;     // in json(): those that delivered most
+    static constexpr std::size_t max_queues = 32;    // in json(): the deepest
 
     explicit FabricSeries(const Fabric& fabric);  // which outlives it
 
     // After each instant, on its thread.
-    void look() {
+    void sample_instant() {
         if (samples_.wants(fabric_.now())) samples_.add(fabric_.now(), sample());
     }
     // After the run. `at_ns`, and a column of as many figures for each flow and queue; totals since the

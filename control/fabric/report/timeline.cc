@@ -22,10 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t bins = 240;
-constexpr std::size_t most_rows = 40;
-constexpr std::size_t most_roots = 7;  // the others share a color
-constexpr std::array<const char*, most_roots + 1> colors{"#c1443c", "#3b6ea8", "#d9a441", "#4f8a5b",
-                                                         "#8a5ba8", "#5aa7a7", "#a8705b", "#9a9a9a"};
+constexpr std::size_t max_rows = 40;
+constexpr std::size_t max_roots = 7;  // the others share a color
+constexpr std::array<const char*, max_roots + 1> colors{"#c1443c", "#3b6ea8", "#d9a441", "#4f8a5b",
+                                                        "#8a5ba8", "#5aa7a7", "#a8705b", "#9a9a9a"};
 constexpr double plot_left = 230, width = 960, row_height = 20, top = 46;
 
 struct Row {
@@ -41,7 +41,7 @@ std::map<PauseRoot, std::size_t> places_of(const std::map<PauseRoot, std::int64_
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::map<PauseRoot, std::size_t> places;
-    for (std::size_t n = 0; n < sorted.size(); ++n) places[*sorted[n].second] = std::min(n, most_roots);
+    for (std::size_t n = 0; n < sorted.size(); ++n) places[*sorted[n].second] = std::min(n, max_roots);
     return places;
 }
 
@@ -88,7 +88,7 @@ Json timeline_json(const Fabric& fabric) {
     std::vector<std::pair<std::int64_t, Key>> longest;
     for (const auto& [key, row] : rows) longest.emplace_back(-row.ps, key);
     std::sort(longest.begin(), longest.end());
-    const std::size_t shown = std::min(longest.size(), most_rows);
+    const std::size_t shown = std::min(longest.size(), max_rows);
     std::sort(longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(shown),
               [](const auto& a, const auto& b) { return a.second < b.second; });
     Json json = {{"bin_ns", static_cast<double>(bin) / 1000},
@@ -96,10 +96,10 @@ Json timeline_json(const Fabric& fabric) {
                  {"roots", Json::array()},
                  {"rows", Json::array()},
                  {"rows_left_out", longest.size() - shown}};
-    std::vector<std::string> names(std::min(roots.size(), most_roots));
+    std::vector<std::string> names(std::min(roots.size(), max_roots));
     for (const auto& [root, place] : places)
-        if (place < most_roots) names[place] = root_text(plan, watch, root);
-    if (roots.size() > most_roots) names.push_back(fmt::format("{} others", roots.size() - most_roots));
+        if (place < max_roots) names[place] = root_text(plan, watch, root);
+    if (roots.size() > max_roots) names.push_back(fmt::format("{} others", roots.size() - max_roots));
     json["roots"] = names;
     for (std::size_t n = 0; n < shown; ++n) {
         const auto& [device, port, priority] = longest[n].second;

@@ -14,7 +14,7 @@ namespace sluice::fabric {
 namespace {
 
 // Free packet buffers that a window begins with: for the frames that hosts start and switches make in it.
-constexpr std::size_t least_free = 4096;
+constexpr std::size_t min_free = 4096;
 constexpr std::size_t packets_a_port = 32;  // PFC frames, and those of a fault
 
 Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.virtual_turn; }
@@ -37,7 +37,7 @@ std::string Fabric::open(const Options& options) {
     const auto packets = static_cast<unsigned>(packets_of(plan_, options.threads));
     LoopWindows windows = windows_of(plan_, options.threads);
     const Duration window = std::max(turn_of(plan_), windows.length);
-    std::size_t wanted = least_free + std::size_t{options.threads} * packet_cache;
+    std::size_t wanted = min_free + std::size_t{options.threads} * packet_cache;
     for (const SwitchPlan& each : plan_.switches) {
         wanted += packets_a_port * each.config.ports.size();
         for (const auto& [name, host] : each.config.hosts)
@@ -100,7 +100,7 @@ std::string Fabric::open(const Options& options) {
         note(cycle.at, "wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
     };
     loop_->on_instant([this](std::uint32_t number) {
-        pauses_->look(number, switches_[number].running->now());
+        pauses_->log_changes(number, switches_[number].running->now());
         look_at_(number);
     });
     loop_->on_window([this] { after_window(); });

@@ -6,7 +6,7 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t longest_chain = 64;
+constexpr std::size_t max_chain = 64;
 
 class Follower {
   public:
@@ -35,7 +35,7 @@ class Follower {
     void go_on(const PauseCause& cause, Time from, Time until) {
         if (from == until) return;
         PauseChain chain{pauses_, causes_, PauseChain::open_ended, from, until};
-        if (cause.kind != PauseCause::Kind::pause || pauses_.size() == longest_chain) return visit_(chain);
+        if (cause.kind != PauseCause::Kind::pause || pauses_.size() == max_chain) return visit_(chain);
         const auto seen = std::find(pauses_.begin(), pauses_.end(), cause.parent);
         if (seen == pauses_.end()) return follow(cause.parent, from, until);
         // Queues that run free again wait for nobody.

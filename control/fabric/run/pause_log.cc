@@ -29,7 +29,7 @@ std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
     return map_classes(device_.policy().ports[id].map.pfc_priority_to_queue, port.honor().paused(now));
 }
 
-void PauseLog::look(Time now) {
+void PauseLog::log_changes(Time now) {
     // What a port that sleeps pauses, or is held from, has not changed.
     const PortMask& awake = device_.awake().ports;
     awake.for_each([&](PortId id) {

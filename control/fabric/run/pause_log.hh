@@ -43,7 +43,7 @@ class PauseLog {
     PauseLog(Switch& device, std::uint32_t cell_bytes);
 
     // After an instant in which the switch ran.
-    void look(Time now);
+    void log_changes(Time now);
     // What has changed since `clear`, in order of time; of one instant holds come first.
     const std::vector<PauseChange>& changes() const { return changes_; }
     void clear() { changes_.clear(); }

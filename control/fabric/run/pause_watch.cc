@@ -11,13 +11,13 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::size_t most_flows_named = 16;
-constexpr unsigned most_packets_read = 256;  // of a queue, for its flows
+constexpr std::size_t max_flows_named = 16;
+constexpr unsigned max_packets_read = 256;  // of a queue, for its flows
 
 // A queue that was held and is held again before it has run free for this many times as long is limited by
 // its holder, not by its link; one that is held less than a ninth of the time is limited by its link.
 constexpr std::int64_t blame_factor = 8;
-constexpr Duration longest_blame = microseconds(200);
+constexpr Duration max_blame = microseconds(200);
 
 }  // namespace
 
@@ -61,11 +61,11 @@ void PauseWatch::take_gathered() {
     std::stable_sort(gathered_.begin(), gathered_.end(), [](const Gathered& a, const Gathered& b) {
         return a.change.at != b.change.at ? a.change.at < b.change.at : a.device < b.device;
     });
-    for (const Gathered& each : gathered_) take(each.device, each.change);
+    for (const Gathered& each : gathered_) follow(each.device, each.change);
     gathered_.clear();
 }
 
-void PauseWatch::take(std::uint32_t device, const PauseChange& change) {
+void PauseWatch::follow(std::uint32_t device, const PauseChange& change) {
     const std::uint32_t last = ports_[device][change.port].last[change.priority];
     switch (change.kind) {
         case PauseChange::Kind::held:
@@ -89,7 +89,7 @@ void PauseWatch::hold(std::uint32_t device, const PauseChange& change) {
         if ((change.mask >> queue & 1U) != 0)
             hold.since = change.at;
         else
-            hold.blamed_until = change.at + std::min((change.at - hold.since) * blame_factor, longest_blame);
+            hold.blamed_until = change.at + std::min((change.at - hold.since) * blame_factor, max_blame);
         hold.is_known = true;
     });
     judge_waiting(device, change.port, changed, change.at);
@@ -98,7 +98,7 @@ void PauseWatch::hold(std::uint32_t device, const PauseChange& change) {
 void PauseWatch::begin(std::uint32_t device, const PauseChange& change) {
     PortState& state = ports_[device][change.port];
     state.last[change.priority] = PauseRecord::none;
-    if (pauses_.size() >= most_records) {
+    if (pauses_.size() >= max_records) {
         ++left_out_;
         return;
     }
@@ -183,7 +183,7 @@ void PauseWatch::add(PauseRecord& pause, const PauseCause& cause) {
             last.from = from;
             return;
         }
-        if (causes_ >= most_causes) return;
+        if (causes_ >= max_causes) return;
     }
     pause.causes.push_back(cause);
     ++causes_;
@@ -213,7 +213,7 @@ void PauseWatch::find_cycle(std::uint32_t from, Time now) {
             const bool known = std::any_of(cycles_.begin(), cycles_.end(), [&](const PauseCycle& cycle) {
                 return !cycle.dissolved && cycle.pauses == way;
             });
-            if (known || cycles_.size() >= most_cycles) return;
+            if (known || cycles_.size() >= max_cycles) return;
             cycles_.push_back({now, {}, way, way.front(), flows_of(way)});
             on_cycle(cycles_.back());
             return;
@@ -232,7 +232,7 @@ std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& 
     for (const std::uint32_t each : pauses) {
         const PauseRecord& pause = pauses_[each];
         const PauseCause& cause = pause.causes.back();
-        unsigned left = most_packets_read;
+        unsigned left = max_packets_read;
         const PortView port = devices_[pause.device]->view(cause.egress_port);
         port.packets(cause.egress_queue).for_each([&](const QueueEntry& entry) {
             auto* packet = static_cast<Packet*>(entry.packet());
@@ -240,7 +240,7 @@ std::vector<std::string> PauseWatch::flows_of(const std::vector<std::uint32_t>& 
             const bool v6 = (l3[0] >> 4) == 6;
             const auto from = hosts_.find(source_of(v6, l3)), to = hosts_.find(destination_of(v6, l3));
             if (from != hosts_.end() && to != hosts_.end()) flows.insert(from->second + " > " + to->second);
-            return --left != 0 && flows.size() < most_flows_named;
+            return --left != 0 && flows.size() < max_flows_named;
         });
     }
     return {flows.begin(), flows.end()};

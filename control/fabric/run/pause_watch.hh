@@ -66,19 +66,19 @@ struct PauseCycle {
 
 class PauseWatch {
   public:
-    static constexpr std::size_t most_records = 1'000'000;
-    static constexpr std::size_t most_causes = 4'000'000;
-    static constexpr std::size_t most_cycles = 1'000;
+    static constexpr std::size_t max_records = 1'000'000;
+    static constexpr std::size_t max_causes = 4'000'000;
+    static constexpr std::size_t max_cycles = 1'000;
 
     PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices);
 
     // After each instant of a switch, on its thread.
-    void look(std::uint32_t device, Time now) { logs_[device].look(now); }
+    void log_changes(std::uint32_t device, Time now) { logs_[device].log_changes(now); }
     // After each window: `gather` for every switch that ran, then the others.
     void gather(std::uint32_t device);
     void take_gathered();
     // One change; in order.
-    void take(std::uint32_t device, const PauseChange& change);
+    void follow(std::uint32_t device, const PauseChange& change);
 
     const std::vector<PauseRecord>& pauses() const { return pauses_; }
     std::uint64_t left_out() const { return left_out_; }  // pauses beyond the most

@@ -102,7 +102,7 @@ void QualityExchange::find_hearings() {
                         {listener, port, way.group, *teller, way_to(tellers_[*teller], way.prefix)});
 }
 
-void QualityExchange::look(Teller& teller, Time now) {
+void QualityExchange::measure(Teller& teller, Time now) {
     const Switch& device = teller.running->device();
     teller.own.assign(teller.behind.size(), {});
     for (PortId port = 0; port < teller.behind.size(); ++port)
@@ -120,7 +120,7 @@ void QualityExchange::look(Teller& teller, Time now) {
 
 void QualityExchange::tell(Time now) {
     if (follow_routes()) find_hearings();
-    for (Teller& teller : tellers_) look(teller, now);
+    for (Teller& teller : tellers_) measure(teller, now);
     for (const Hearing& each : hearings_) {
         RemoteQuality::Bands bands{};
         if (each.way == no_way)

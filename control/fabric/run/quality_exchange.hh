@@ -60,7 +60,7 @@ class QualityExchange {
     static std::vector<Way> ways_of(const RunningSwitch& running);
     bool follow_routes();
     void find_hearings();
-    static void look(Teller& teller, Time now);
+    static void measure(Teller& teller, Time now);
 
     Duration interval_;
     std::vector<Hearing> hearings_;

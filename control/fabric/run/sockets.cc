@@ -15,7 +15,7 @@ tl::expected<std::unique_ptr<FabricSockets>, std::string> FabricSockets::open(Fa
     if (std::string error = made->open_sockets(places.folder); !error.empty())
         return tl::unexpected(std::move(error));
     for (const FabricSwitch& each : fabric.switches())
-        made->spare_bytes_ = std::max(made->spare_bytes_, most_memory(each.plan->config, 0));
+        made->spare_bytes_ = std::max(made->spare_bytes_, max_memory(each.plan->config, 0));
     return made;
 }
 

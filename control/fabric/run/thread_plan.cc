@@ -11,9 +11,9 @@ namespace sluice::fabric {
 namespace {
 
 // Packet buffers are kept for all that hosts may send in a window.
-constexpr Duration longest_window = microseconds(1);
+constexpr Duration max_window = microseconds(1);
 // Two threads that wait for each other lose a microsecond or two, in which one forwards some 8 KB.
-constexpr std::uint64_t least_bytes_a_window = 64'000;
+constexpr std::uint64_t min_bytes_a_window = 64'000;
 
 Duration window_of(const FabricPlan& plan) {
     if (plan.switches.front().config.virtual_turn.ps != 0) return {};
@@ -27,7 +27,7 @@ Duration window_of(const FabricPlan& plan) {
             shortest = shortest.ps == 0 ? cable : std::min(shortest, cable);
         }
     }
-    return std::min(shortest, longest_window);
+    return std::min(shortest, max_window);
 }
 
 // A host costs about as much as two ports of a switch.
@@ -71,11 +71,11 @@ ThreadChoice threads_for(const FabricPlan& plan, unsigned wanted) {
         return one("with virtual.turn above 0 all switches take their turns together");
     const Duration window = window_of(plan);
     const std::uint64_t bytes = bytes_of_hosts(plan, window);
-    if (bytes < least_bytes_a_window)
+    if (bytes < min_bytes_a_window)
         return one(
             fmt::format("its hosts send at most {} bytes in the {:.1f} ns that a frame takes between two "
                         "switches, and more threads pay from {} on",
-                        bytes, static_cast<double>(window.ps) / 1e3, least_bytes_a_window));
+                        bytes, static_cast<double>(window.ps) / 1e3, min_bytes_a_window));
     if (wanted > plan.switches.size()) {
         const auto switches = static_cast<unsigned>(plan.switches.size());
         return {switches, fmt::format("runs on {} threads: it has so many switches", switches)};

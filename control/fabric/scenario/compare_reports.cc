@@ -262,15 +262,15 @@ std::string cut_text(std::string text, std::size_t most) {
     return text.substr(0, end) + "...";
 }
 
-constexpr std::size_t longest_words = 40;  // of a value that is words
+constexpr std::size_t max_words = 40;  // of a value that is words
 
 std::string value_words(const std::string& path, const Json& value) {
     if (value.is_null()) return "-";
     if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-    if (value.is_string()) return cut_text(value.get<std::string>(), longest_words);
+    if (value.is_string()) return cut_text(value.get<std::string>(), max_words);
     if (!value.is_number_unsigned())
         return value.is_number() ? fmt::format("{:.4g}", value.get<double>())
-                                 : cut_text(json_text(value), longest_words);
+                                 : cut_text(json_text(value), max_words);
     const FigureUnit unit = unit_of(path);
     const bool is_quantile = ends_in(path, "p50") || ends_in(path, "p99") || ends_in(path, "p999");
     if (unit != FigureUnit::ns || !is_quantile) return figure_text(value, unit);
@@ -324,8 +324,7 @@ std::string differences_text(const Json& differences, std::size_t rows_shown) {
             };
             std::string one = words(before), other = words(after);
             if (one == other)
-                one = cut_text(json_text(before), longest_words),
-                other = cut_text(json_text(after), longest_words);
+                one = cut_text(json_text(before), max_words), other = cut_text(json_text(after), max_words);
             add(path, one, other, change_text(before, after));
         }
         if (list.size() > shown)

@@ -12,7 +12,7 @@
 
 namespace sluice::fabric {
 
-inline constexpr int most_report_levels = 32;  // of what `compare_reports` takes
+inline constexpr int max_report_levels = 32;  // of what `compare_reports` takes
 
 nlohmann::ordered_json compare_reports(const nlohmann::ordered_json& before,
                                        const nlohmann::ordered_json& after);

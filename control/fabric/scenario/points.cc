@@ -11,8 +11,8 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::uint64_t most_seed = std::numeric_limits<std::int64_t>::max();  // that a file can say
-constexpr std::uint32_t sample_stream = 0x73616D70;                            // of draws
+constexpr std::uint64_t max_seed = std::numeric_limits<std::int64_t>::max();  // that a file can say
+constexpr std::uint32_t sample_stream = 0x73616D70;                           // of draws
 
 // `wanted` of `count` numbers, ascending: each is taken or left by a draw of its own (Vitter, selection
 // sampling).
@@ -48,21 +48,20 @@ tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConf
     std::uint64_t count = 1;
     for (const VaryConfig::Axis& axis : vary.axes) {
         count *= axis.values.size();
-        if (count > most_points)
+        if (count > max_points)
             return tl::unexpected(
-                fmt::format("[vary] has more than {} points; do: write fewer values", most_points));
+                fmt::format("[vary] has more than {} points; do: write fewer values", max_points));
     }
     std::vector<std::uint64_t> numbers;
     if (vary.sample && *vary.sample < count)
         numbers = sample_of(count, *vary.sample, file.seed);
     else
         for (std::uint64_t n = 0; n < count; ++n) numbers.push_back(n);
-    if (numbers.size() * vary.seeds > most_points)
-        return tl::unexpected(
-            fmt::format("[vary] has more than {} runs; do: write fewer seeds", most_points));
-    if (vary.seeds - 1 > most_seed - std::min(file.seed, most_seed))
+    if (numbers.size() * vary.seeds > max_points)
+        return tl::unexpected(fmt::format("[vary] has more than {} runs; do: write fewer seeds", max_points));
+    if (vary.seeds - 1 > max_seed - std::min(file.seed, max_seed))
         return tl::unexpected(fmt::format("{} seeds from {} on go beyond {}; do: write a smaller seed",
-                                          vary.seeds, file.seed, most_seed));
+                                          vary.seeds, file.seed, max_seed));
     std::vector<SweepPoint> points;
     for (const std::uint64_t number : numbers) {
         SweepPoint point;

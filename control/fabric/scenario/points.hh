@@ -20,7 +20,7 @@ struct SweepPoint {
     std::string text(const VaryConfig& vary) const;
 };
 
-inline constexpr std::uint64_t most_points = 1'000'000;
+inline constexpr std::uint64_t max_points = 1'000'000;
 
 // In order: the last axis changes first, seeds before it. An error: there are too many.
 tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConfig& file);

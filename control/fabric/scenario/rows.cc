@@ -24,7 +24,7 @@ std::uint64_t sum_over(const Json& list, const char* figure) {
 }
 
 // Null: no message has completed.
-Json most_over(const Json& flows, const char* figure, const char* quantile) {
+Json max_over(const Json& flows, const char* figure, const char* quantile) {
     Json most;
     for (const Json& each : flows)
         if (const Json& one = each[figure][quantile]; !one.is_null() && (most.is_null() || one > most))
@@ -53,10 +53,10 @@ Json figures_of(const Json& report) {
                     {"messages", sum_over(flows, "messages")},
                     {"failed_messages", sum_over(flows, "failed_messages")},
                     {"throughput_bps", sum_over(flows, "throughput_bps")},
-                    {"completion_p50_ns", most_over(flows, "completion_ns", "p50")},
-                    {"completion_p99_ns", most_over(flows, "completion_ns", "p99")},
-                    {"completion_max_ns", most_over(flows, "completion_ns", "max")},
-                    {"slowdown_p99_permille", most_over(flows, "slowdown_permille", "p99")},
+                    {"completion_p50_ns", max_over(flows, "completion_ns", "p50")},
+                    {"completion_p99_ns", max_over(flows, "completion_ns", "p99")},
+                    {"completion_max_ns", max_over(flows, "completion_ns", "max")},
+                    {"slowdown_p99_permille", max_over(flows, "slowdown_permille", "p99")},
                     {"retransmitted_packets", sum_over(flows, "retransmitted_packets")},
                     {"cnp_packets", sum_over(flows, "cnp_received_packets")},
                     {"marked_packets", marked},

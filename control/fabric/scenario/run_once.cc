@@ -73,7 +73,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     std::optional<FabricSeries> series;
     if (options.series) series.emplace(fabric);
     const auto goes_on = [&] {
-        if (series) series->look();
+        if (series) series->sample_instant();
         return options.goes_on(fabric);
     };
     if (judges)

@@ -82,7 +82,7 @@ tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text
     auto plan = make_plan(std::move(*parsed));
     if (!plan) return refused(plan.error());
     std::vector<std::string> findings;
-    for (const FabricFinding& each : judge(*plan, force))
+    for (const FabricFinding& each : judge_plan(*plan, force))
         if (each.finding.severity == Severity::error) findings.push_back(each.text(file));
     if (!findings.empty()) return tl::unexpected(std::move(findings));
     return std::move(*plan);

@@ -125,8 +125,8 @@ tl::expected<SweepManifest, std::string> SweepManifest::parse(std::string text) 
     };
     if (!json) return refuse(json.error());
     read.json = std::move(*json);
-    if (read.json["runs"] == 0 || read.json["runs"] > most_points)
-        return refuse(fmt::format("runs is no number from 1 to {}", most_points));
+    if (read.json["runs"] == 0 || read.json["runs"] > max_points)
+        return refuse(fmt::format("runs is no number from 1 to {}", max_points));
     read.fingerprint = read.json["fingerprint"].get<std::string>();
     read.runs = read.json["runs"].get<std::size_t>();
     return read;

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 template <class Record>
-std::vector<Record> records(const RecordRing<Record>& ring) {
+std::vector<Record> records(const LatestEntries<Record>& ring) {
     std::vector<Record> all;
     ring.for_each([&](std::uint64_t, const Record& record) { all.push_back(record); });
     return all;

@@ -34,7 +34,7 @@ struct Sum {
 
     void add(const roce::ReceiveWindow::Counters& from) {
         reordering.inversions += from.inversions;
-        reordering.most_depth = std::max(reordering.most_depth, from.most_depth);
+        reordering.max_depth = std::max(reordering.max_depth, from.max_depth);
         reordering.repeated += from.repeated;
     }
 

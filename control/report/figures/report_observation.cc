@@ -16,7 +16,7 @@ std::string_view mode_name(RecordMode mode, bool enabled) {
     return enabled ? "on" : "ready";
 }
 
-Json verdicts_json(const DecisionLog& log) {
+Json verdicts_json(const DecisionJoiner& log) {
     Json json = Json::object();
     for (const Verdict verdict :
          {Verdict::sent, Verdict::marked, Verdict::dropped, Verdict::paused, Verdict::unfinished})
@@ -40,7 +40,7 @@ FIGURE_ROWS(why_rows, WhySource, "decisions.why.[]") = {
 
 struct DecisionsSource {
     const Observation& observation;
-    const DecisionLog* log;  // null: nothing is ever recorded
+    const DecisionJoiner* log;  // null: nothing is ever recorded
     std::string_view state;
 };
 

@@ -21,14 +21,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ShapePart = JsonShape::Part;
 
-constexpr std::size_t most_levels = 32;  // ours have fewer than half as many
-constexpr std::size_t most_token_bytes = 1U << 20;
+constexpr std::size_t max_levels = 32;  // ours have fewer than half as many
+constexpr std::size_t max_token_bytes = 1U << 20;
 
 // The text in blocks, and how far the parser has come.
 class Source {
   public:
-    Source(std::string_view text, std::uint64_t most_bytes) : block_(text) { count(most_bytes); }
-    Source(int file, std::uint64_t most_bytes) : file_(file), most_bytes_(most_bytes), room_(1U << 16) {}
+    Source(std::string_view text, std::uint64_t max_bytes) : block_(text) { count(max_bytes); }
+    Source(int file, std::uint64_t max_bytes) : file_(file), max_bytes_(max_bytes), room_(1U << 16) {}
 
     bool more() {
         if (at_ == block_.size() && error.empty()) fill();
@@ -44,9 +44,9 @@ class Source {
         }
         ++column;
         ++at_;
-        if (++token_ > most_token_bytes && error.empty())
+        if (++token_ > max_token_bytes && error.empty())
             error = fmt::format("line {}: it is no text of ours: a word has more than {} bytes", line,
-                                most_token_bytes);
+                                max_token_bytes);
     }
     void token_ends() { token_ = 0; }
     std::uint64_t next_line() const { return line + (new_line_ ? 1 : 0); }
@@ -62,15 +62,15 @@ class Source {
         if (got < 0) error = fmt::format("cannot be read: {}", std::strerror(errno));
         block_ = {room_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
         at_ = 0;
-        count(most_bytes_);
+        count(max_bytes_);
     }
-    void count(std::uint64_t most_bytes) {
+    void count(std::uint64_t max_bytes) {
         bytes_ += block_.size();
-        if (bytes_ > most_bytes) error = fmt::format("it is longer than {} MB", most_bytes >> 20);
+        if (bytes_ > max_bytes) error = fmt::format("it is longer than {} MB", max_bytes >> 20);
     }
 
     int file_ = -1;  // none: all is there
-    std::uint64_t most_bytes_ = 0, bytes_ = 0;
+    std::uint64_t max_bytes_ = 0, bytes_ = 0;
     std::vector<char> room_;
     std::string_view block_;
     std::size_t at_ = 0, token_ = 0;
@@ -268,8 +268,8 @@ class Taker {
 
     bool open(bool is_list) {
         source_.token_ends();
-        if (frames_.size() + skipped_ >= most_levels)
-            return refuse(fmt::format("it has more than {} levels", most_levels));
+        if (frames_.size() + skipped_ >= max_levels)
+            return refuse(fmt::format("it has more than {} levels", max_levels));
         const ShapePart* node = skipped_ != 0 ? nullptr : next();
         const bool is_present = node != nullptr && (node->is & part::present) != 0;
         if (is_present && !put(nullptr)) return false;

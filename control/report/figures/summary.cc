@@ -41,7 +41,7 @@ std::string verdict_text(const nlohmann::ordered_json& report) {
 }
 
 std::string timeouts_text(const Json& flows) {
-    const auto least_ns = static_cast<std::uint64_t>(least_default_timeout.ps / 1000);
+    const auto least_ns = static_cast<std::uint64_t>(min_default_timeout.ps / 1000);
     std::uint64_t shortest = UINT64_MAX, longest = 0;
     for (const Json& flow : flows) {
         shortest = std::min(shortest, number(flow["timeout_ns"]));

@@ -25,11 +25,9 @@ std::optional<WredCurve> curve_of(const Policy& policy, PortId port, ClassId que
 }  // namespace
 
 TraceSamples::TraceSamples(const RunningSwitch& running)
-    : running_(running),
-      samples_(most_samples, microseconds(1)),
-      thresholds_(running.device().port_count()) {}
+    : running_(running), samples_(max_samples, microseconds(1)), thresholds_(running.device().port_count()) {}
 
-void TraceSamples::look() {
+void TraceSamples::sample_instant() {
     if (generation_ != running_.generation()) look_at_thresholds();
     if (samples_.wants(running_.now())) samples_.add(running_.now(), sample());
 }
@@ -41,7 +39,7 @@ void TraceSamples::look_at_thresholds() {
             auto& known = thresholds_[port][queue];
             const auto curve = curve_of(running_.device().policy(), port, queue);
             if (!known.empty() && known.back().curve == curve) continue;
-            if (known.size() == most_thresholds) known.pop_back();
+            if (known.size() == max_thresholds) known.pop_back();
             known.push_back({running_.now(), curve});
         }
 }

@@ -1,5 +1,5 @@
 // For pictures of a run under the virtual clock: rates of flows, marks, CNPs, pauses, drops, and the WRED
-// thresholds of queues, all on the time axis of depth_trace.
+// thresholds of queues, all on the time axis of run_trace.
 //
 // The clock's loop calls it after each instant. It causes no event: a sample is taken at an instant that
 // occurs anyway, the first of each microsecond, and of longer slots when there would be too many.
@@ -16,14 +16,14 @@ namespace sluice {
 
 class TraceSamples {
   public:
-    static constexpr std::size_t most_samples = 1024;
-    static constexpr std::size_t most_thresholds = 64;  // of a queue
+    static constexpr std::size_t max_samples = 1024;
+    static constexpr std::size_t max_thresholds = 64;  // of a queue
 
     // The switch outlives it.
     explicit TraceSamples(const RunningSwitch& running);
 
-    void look();
-    // Into the object of make_depth_trace. The last sample is the end's: its totals are the report's.
+    void sample_instant();
+    // Into the object of make_run_trace. The last sample is the end's: its totals are the report's.
     void add_to(nlohmann::ordered_json& trace) const;
 
   private:

@@ -4,7 +4,7 @@
 // `link_to(name)`: of a switch. `after`: there is one moment, the end.
 function fabric_view(link_to, after) {
     const of_rates = 10;
-    const most_flows = 200;
+    const max_flows = 200;
     const moments = [];  // of the fabric, the latest last
     const latest = () => moments[moments.length - 1];
     // Of a counter of a link's direction, a second; null while there is one moment.
@@ -70,7 +70,7 @@ function fabric_view(link_to, after) {
             : moments.length < 2 ? "Links, each direction: totals since the start; rates come with the clock" : `Links, each direction: rates of the last ${span} of the clock, totals since the start`;
         switches.update(Object.entries(fabric.switches).map(([key, of]) => ({ key, of })));
         links.update(Object.entries(fabric.links).flatMap(([name, { speed_bps, cut, directions }]) => directions.map((direction, n) => ({ key: `${name} ${n}`, name, n, speed_bps, cut, direction }))));
-        flows.update(fabric.flows.slice(0, most_flows).map((flow) => ({ key: flow.name, flow })));
+        flows.update(fabric.flows.slice(0, max_flows).map((flow) => ({ key: flow.name, flow })));
         collectives.update(fabric.collectives.map((row) => ({ key: row.name, ...row })));
         balance.update(fabric.balance.map((row) => ({ key: `${row.switch} ${row.links.join(" ")}`, ...row })));
         events.update(event_rows(fabric.events, after ? 1000 : 30));

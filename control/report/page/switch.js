@@ -6,8 +6,8 @@
 function switch_view(ask) {
     const kept = 300;    // moments
     const of_rates = 10;
-    const most_lines = 8;
-    const most_queues = 40;
+    const max_lines = 8;
+    const max_queues = 40;
     const after = ask === null;
 
     // --- what was told ---
@@ -62,7 +62,7 @@ function switch_view(ask) {
             const queues = new Map();
             for (const burst of microbursts) {
                 const name = `${burst.port}.${burst.queue}`;
-                if (!queues.has(name) && queues.size === most_lines) continue;
+                if (!queues.has(name) && queues.size === max_lines) continue;
                 const points = queues.get(name) ?? [];
                 const to = burst.start_ns + burst.length_ns;
                 const least = burst.threshold_bytes / 2;
@@ -80,7 +80,7 @@ function switch_view(ask) {
     const each_port = (report) => Object.entries(report.ports).map(([name, port]) => ({ key: name, name, port }));
     const of_port = (name, get) => (report) => (own(report.ports, name) ? get(report.ports[name]) : undefined);
     const paused_share = (name, way) => rate(of_port(name, (port) => Math.max(...port.pfc[way]) / 1e9));
-    const worst = (names, value) => names.map((name) => [name, value(name) ?? 0]).sort((a, b) => b[1] - a[1]).filter(([, got]) => got > 0).slice(0, most_lines).map(([name]) => name).sort();
+    const worst = (names, value) => names.map((name) => [name, value(name) ?? 0]).sort((a, b) => b[1] - a[1]).filter(([, got]) => got > 0).slice(0, max_lines).map(([name]) => name).sort();
 
     // Lines of a chart: the largest over all moments, not of the last alone.
     const largest = (names, value) => worst(names, (name) => Math.max(...moments.map((moment, n) => value(name, n) ?? 0)));
@@ -199,7 +199,7 @@ function switch_view(ask) {
     const queue_rows = (report) => each_port(report)
         .flatMap(({ name, port }) => port.queues.map((queue, n) => ({ key: `${name}.${n}`, queue })))
         .filter(({ queue }) => queue.tx_packets > 0 || queue.dropped_packets > 0 || queue.deepest_bytes > 0)
-        .sort((a, b) => b.queue.deepest_bytes - a.queue.deepest_bytes || b.queue.tx_packets - a.queue.tx_packets).slice(0, most_queues);
+        .sort((a, b) => b.queue.deepest_bytes - a.queue.deepest_bytes || b.queue.tx_packets - a.queue.tx_packets).slice(0, max_queues);
     const pause_rows = ({ end_ns, ...report }) => each_port(report).flatMap(({ name, port: { pfc } }) =>
         pfc.tx_xoff.map((_, n) => ({ key: `${name}.${n}`, pfc, n, end_ns }))
             .filter(({ n }) => pfc.tx_xoff[n] > 0 || pfc.rx_xoff[n] > 0 || pfc.tx_paused_ns[n] > 0 || pfc.rx_paused_ns[n] > 0));

@@ -119,7 +119,7 @@ EffectiveQos qos_with(const Question& question, unsigned ports) {
 
 bool fits(const Question& question, unsigned ports) { return qos_with(question, ports).problems.empty(); }
 
-unsigned most_ports(const Question& question) {
+unsigned ports_that_fit(const Question& question) {
     unsigned fitting = 0, too_many = max_ports + 1;
     while (too_many - fitting > 1) {
         const unsigned middle = fitting + (too_many - fitting) / 2;
@@ -140,7 +140,7 @@ std::string shares_line(const Question& question, unsigned ports) {
 }
 
 std::string buffer_table(const Question& question) {
-    const unsigned most = most_ports(question);
+    const unsigned most = ports_that_fit(question);
     std::string text = fmt::format("\na buffer of {}, where each port has {} lossless {}",
                                    print_size(question.config.buffer_size_bytes), question.lossless_classes,
                                    question.lossless_classes == 1 ? "class" : "classes");

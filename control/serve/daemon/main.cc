@@ -28,10 +28,10 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/report/figures/assertions.hh"
-#include "control/report/figures/depth_trace.hh"
 #include "control/report/figures/figures.hh"
 #include "control/report/figures/junit.hh"
 #include "control/report/figures/report.hh"
+#include "control/report/figures/run_trace.hh"
 #include "control/report/figures/summary.hh"
 #include "control/report/figures/trace_samples.hh"
 #include "control/serve/daemon/headroom_verb.hh"
@@ -93,7 +93,7 @@ std::optional<Judged> read_config(const Arguments& arguments) {
     }
     Config config = std::move(*loaded);
     arguments.overrides.apply(config);
-    auto findings = judge(config, this_machine());
+    auto findings = judge_config(config, this_machine());
     if (arguments.force) force(findings);
     // A run prints errors and warnings; `--check` prints notes, too.
     for (const Finding& finding : findings)
@@ -184,7 +184,7 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
     report["asserts"] = judged;
     if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
     if (outputs.trace) {
-        auto trace = make_depth_trace(running, std::filesystem::path(arguments.config).stem().string());
+        auto trace = make_run_trace(running, std::filesystem::path(arguments.config).stem().string());
         samples.add_to(trace);
         good &= write_file(*outputs.trace, json_text(trace));
     }
@@ -323,7 +323,7 @@ int run_main(int argc, char** argv) {
     }
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
-        loop->on_window([&samples] { samples.look(); });
+        loop->on_window([&samples] { samples.sample_instant(); });
     const RunEnd end = run(
         **alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
                   arguments.interactive, arguments.metrics, arguments.page, arguments.events, arguments.log,

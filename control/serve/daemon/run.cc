@@ -176,7 +176,7 @@ class Outside {
         return LogLevel::warning;
     }
     void tick() {
-        SpareMemory::hold(most_memory(running_.config(), 0));
+        SpareMemory::hold(max_memory(running_.config(), 0));
         duty("log", [&] { writer_.write(running_); });
         duty("outputs of mirrors", [&] { running_.look_at_mirrors(); });
         if (reload_wanted != 0) {

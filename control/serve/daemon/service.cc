@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::seconds status_period{1};
-constexpr std::size_t most_named = 4;  // ports
+constexpr std::size_t max_named = 4;  // ports
 
 // By the clock that the manager compares with.
 std::uint64_t monotonic_us() {
@@ -37,9 +37,9 @@ std::optional<std::uint64_t> number_of(const char* variable) {
 std::optional<std::chrono::microseconds> watchdog_interval() {
     // Three times in its limit, so that one round that comes late is no death.
     constexpr std::uint64_t beats = 3;
-    constexpr std::uint64_t longest_us = 86'400'000'000;
+    constexpr std::uint64_t max_us = 86'400'000'000;
     const auto limit_us = number_of("WATCHDOG_USEC");
-    if (!limit_us || *limit_us < beats || *limit_us > longest_us) return std::nullopt;
+    if (!limit_us || *limit_us < beats || *limit_us > max_us) return std::nullopt;
     const bool is_ours = std::getenv("WATCHDOG_PID") == nullptr ||
                          number_of("WATCHDOG_PID") == static_cast<std::uint64_t>(getpid());
     if (!is_ours) return std::nullopt;
@@ -101,9 +101,9 @@ std::string Service::status() const {
     std::size_t count = 0;
     for (PortId id = 0; id < names.size(); ++id) {
         if (running_.links().cause(id) == LinkCause::none) continue;
-        if (++count <= most_named) append_item(down, ", ", names[id]);
+        if (++count <= max_named) append_item(down, ", ", names[id]);
     }
-    if (count > most_named) down += ", ...";
+    if (count > max_named) down += ", ...";
     std::string text = fmt::format("{} of {} up", names.size() - count, print_count(names.size(), "port"));
     if (count != 0) text += fmt::format(" (down: {})", down);
     if (const auto reasons = running_.broken_promises(); !reasons.empty())

@@ -47,8 +47,8 @@ std::string resolved(const std::string& path) {
 
 // Gives the file a second name that was free. An error's text, or empty.
 std::string keep_original(const std::string& path, std::string& kept) {
-    constexpr unsigned most_kept = 1000;
-    for (unsigned n = 0; n < most_kept; ++n) {
+    constexpr unsigned max_kept = 1000;
+    for (unsigned n = 0; n < max_kept; ++n) {
         kept = path + ".orig" + (n == 0 ? "" : fmt::format(".{}", n));
         if (link(path.c_str(), kept.c_str()) == 0) return {};
         if (errno != EEXIST) break;

@@ -20,8 +20,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t most_page_events = 100;
-constexpr std::size_t most_query_bytes = 512;
+constexpr std::size_t max_page_events = 100;
+constexpr std::size_t max_query_bytes = 512;
 
 HttpServer::Text shared_text(std::string text) {
     return std::make_shared<const std::string>(std::move(text));
@@ -110,8 +110,8 @@ const HttpServer::Text& script() {
 
 Json page_figures(RunningSwitch& running) {
     Json report = make_report(running);
-    if (Json& events = report["events"]; events.size() > most_page_events)
-        events.erase(events.begin(), events.end() - most_page_events);
+    if (Json& events = report["events"]; events.size() > max_page_events)
+        events.erase(events.begin(), events.end() - max_page_events);
     return {{"report", std::move(report)}, {"thresholds", thresholds(running.config())}};
 }
 
@@ -193,7 +193,7 @@ std::string LivePage::why(Api& api, const std::string& query) {
 
 HttpReply LivePage::answer(const HttpRequest& request) {
     const auto& [path, query, host] = request;
-    if (query.size() > most_query_bytes) return http_refusal(414, "the address is too long");
+    if (query.size() > max_query_bytes) return http_refusal(414, "the address is too long");
     if (token_.empty() && !is_local(host))
         return http_refusal(421, "this page is called 127.0.0.1 or localhost");
     static const auto html = shared_text(std::string(page_files::live_html));

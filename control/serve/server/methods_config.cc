@@ -81,7 +81,7 @@ Json get(Api& api, RpcClient&, RpcParameters& parameters) {
 Json check(Api&, RpcClient&, RpcParameters& parameters) {
     const Config config = parsed(parameters.text("toml"));
     parameters.finish();
-    const auto findings = judge(config, Machine{std::thread::hardware_concurrency()});
+    const auto findings = judge_config(config, Machine{std::thread::hardware_concurrency()});
     return {{"usable", !has_error(findings)}, {"findings", findings_json(findings)}};
 }
 

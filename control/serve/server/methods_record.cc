@@ -18,9 +18,9 @@ namespace {
 Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     constexpr std::uint64_t usual = 20;
     const std::uint64_t last =
-        parameters.has("last") ? parameters.integer("last", 1, DecisionLog::most_latest) : usual;
+        parameters.has("last") ? parameters.integer("last", 1, DecisionJoiner::max_latest) : usual;
     parameters.finish();
-    const DecisionLog* log = api.running().observation().log();
+    const DecisionJoiner* log = api.running().observation().log();
     if (log == nullptr)
         throw RpcError{RpcCode::not_now,
                        "nothing is recorded",
@@ -67,11 +67,11 @@ Json why_at(RunningSwitch& running, const WhyPlace& place, std::uint64_t last) {
     return answer;
 }
 
-constexpr std::uint64_t most_whys = 1000;
+constexpr std::uint64_t max_whys = 1000;
 
 std::uint64_t last_of(RpcParameters& parameters) {
     constexpr std::uint64_t usual = 20;
-    return parameters.has("last") ? parameters.integer("last", 1, most_whys) : usual;
+    return parameters.has("last") ? parameters.integer("last", 1, max_whys) : usual;
 }
 
 Json why_show(Api& api, RpcClient&, RpcParameters& parameters) {
@@ -98,7 +98,7 @@ FlowFilter filter_of(const FlowQuestion& question, bool with_source) {
 // The last records of a flow's packets that were dropped or marked.
 Json recorded_packets(const RunningSwitch& running, const FlowFilter& filter, std::uint64_t last) {
     Json list = Json::array();
-    const DecisionLog* log = running.observation().log();
+    const DecisionJoiner* log = running.observation().log();
     if (log == nullptr) return list;
     for (auto at = log->latest().rbegin(); at != log->latest().rend() && list.size() < last; ++at) {
         const Verdict verdict = at->verdict();

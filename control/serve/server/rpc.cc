@@ -152,7 +152,7 @@ std::string_view trimmed(std::string_view text) {
 
 // Twice the measured values: 90 KB for each port, 5600 bytes for each route, 80 for each byte of a line of
 // routes. The same for all lines of usual length, so that no other block is asked for.
-std::size_t most_memory(const Config& config, std::size_t line_bytes) {
+std::size_t max_memory(const Config& config, std::size_t line_bytes) {
     constexpr std::size_t megabyte = std::size_t{1} << 20U;
     // Of `why`: what recorders hold, copied, and the explanations.
     const std::size_t recorded = config.ports.size() * config.decisions.recorder * 512 + 4 * megabyte;
@@ -233,7 +233,7 @@ std::string notification(std::string_view method, Json parameters) {
 }
 
 bool LineAnswer::step(Api& api, RpcClient& client) {
-    if (!SpareMemory::hold(most_memory(api.running().config(), line_.size()))) return refuse_rest();
+    if (!SpareMemory::hold(max_memory(api.running().config(), line_.size()))) return refuse_rest();
     if (!std::exchange(begun_, true)) begin();
     if (!text_.empty() && !is_batch_) return false;  // refused
     answer_next(api, client);

@@ -47,7 +47,7 @@ struct RpcError {
 };
 
 // Bytes that a request of so long a line may allocate: SpareMemory holds them for it.
-std::size_t most_memory(const Config& config, std::size_t line_bytes);
+std::size_t max_memory(const Config& config, std::size_t line_bytes);
 // Throws RpcError (refused) with the error's text, if there is one.
 void refuse_if(std::string error);
 

@@ -174,9 +174,9 @@ void ControlServer::Session::write() {
 // As much as the socket takes at once.
 void ControlServer::Session::on_writable() {
     std::vector<boost::asio::const_buffer> lines;
-    constexpr std::size_t most_lines = 64;
+    constexpr std::size_t max_lines = 64;
     for (const std::string& line : out_) {
-        if (lines.size() == most_lines) break;
+        if (lines.size() == max_lines) break;
         lines.emplace_back(boost::asio::buffer(line));
     }
     lines.front() += written_;

@@ -22,7 +22,7 @@ struct Diagnosis {
 std::vector<Diagnosis> diagnose(const MachineFacts& facts);
 
 // What the configuration wants and does not get; one `good` line for each port that has what it needs.
-// `config` has no errors of its own (`judge`).
+// `config` has no errors of its own (`judge_config`).
 std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts,
                                 const std::string& root = {});
 

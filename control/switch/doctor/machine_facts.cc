@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned most_cpus = 65'536;
+constexpr unsigned max_cpus = 65'536;
 
 // The first line; empty where there is no such file.
 std::string line_of(const std::string& path) {
@@ -145,7 +145,7 @@ std::vector<unsigned> cpu_list(std::string_view text) {
             }();
             if (error != std::errc{}) return cpus;
         }
-        if (last < first || last >= most_cpus) return cpus;
+        if (last < first || last >= max_cpus) return cpus;
         for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
         if (at == end || *at != ',') return cpus;
         text.remove_prefix(static_cast<std::size_t>(at + 1 - text.data()));

@@ -12,7 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr std::chrono::seconds between_questions{1};  // for one destination
-constexpr std::size_t most_asked = 4096;              // destinations at once: as many as most kernels resolve
+constexpr std::size_t max_asked = 4096;               // destinations at once: as many as most kernels resolve
 
 }  // namespace
 
@@ -25,10 +25,10 @@ tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(co
 
 void KernelControl::want_neighbors(MirroringSwitch& running) {
     const auto now = Clock::now();
-    if (asked_.size() == most_asked)
+    if (asked_.size() == max_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
     const auto want = [&](const IpAddress& destination) {
-        if (asked_.size() == most_asked && !asked_.contains(destination)) return;
+        if (asked_.size() == max_asked && !asked_.contains(destination)) return;
         const auto [asked, is_new] = asked_.try_emplace(destination, now);
         if (!is_new && now - asked->second < between_questions) return;
         asked->second = now;
@@ -87,12 +87,12 @@ void KernelControl::note_not_mirrored(MirroringSwitch& running) {
     const auto now = Clock::now();
     if (not_mirrored_.empty() || now - told_not_mirrored_ < between_questions) return;
     told_not_mirrored_ = now;
-    constexpr std::size_t most_named = 4;
+    constexpr std::size_t max_named = 4;
     std::string names;
-    for (std::size_t n = 0; n < std::min(most_named, not_mirrored_.size()); ++n)
+    for (std::size_t n = 0; n < std::min(max_named, not_mirrored_.size()); ++n)
         append_item(names, ", ", not_mirrored_[n]);
-    if (not_mirrored_.size() > most_named)
-        names += fmt::format(" and {} more", not_mirrored_.size() - most_named);
+    if (not_mirrored_.size() > max_named)
+        names += fmt::format(" and {} more", not_mirrored_.size() - max_named);
     not_mirrored_.clear();
     running.note(
         "kernel_not_mirrored",

@@ -61,7 +61,7 @@ void KernelMirror::ask_again() {
     ask_next();
 }
 
-void KernelMirror::take(const KernelMessages& answer) {
+void KernelMirror::learn(const KernelMessages& answer) {
     for (const KernelMessage& message : answer.messages) (fresh_ ? *fresh_ : tables_).apply(message);
     if (!fresh_) return;
     if (answer.interrupted) wanted_ = true;
@@ -89,7 +89,7 @@ void KernelMirror::read() {
             fresh_.reset();
             wanted_ = true;
         } else {
-            take(read->parsed);
+            learn(read->parsed);
         }
     }
     if (tables_.take_asks_again()) wanted_ = true;

@@ -37,7 +37,7 @@ class KernelMirror {
     KernelMirror(Netlink netlink, KernelTables::Ports ports, bool routes)
         : netlink_(std::move(netlink)), routes_(routes), ports_(std::move(ports)), tables_(ports_) {}
     void read();
-    void take(const KernelMessages& answer);
+    void learn(const KernelMessages& answer);
     void ask_again();
     void ask_next();
 

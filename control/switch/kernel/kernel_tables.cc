@@ -29,10 +29,10 @@ bool is_of_link(const IpPrefix& prefix) {
 }  // namespace
 
 void KernelTables::apply(const KernelMessage& message) {
-    std::visit([this](const auto& entry) { take(entry); }, message);
+    std::visit([this](const auto& entry) { learn(entry); }, message);
 }
 
-void KernelTables::take(const KernelLink& link) {
+void KernelTables::learn(const KernelLink& link) {
     const auto port = ports_.find(link.index);
     if (port == ports_.end()) return;
     const auto known = links_.find(link.index);
@@ -50,7 +50,7 @@ void KernelTables::take(const KernelLink& link) {
     if (!link.there || before.running != link.running) asks_again_ = true;
 }
 
-void KernelTables::take(const KernelAddress& entry) {
+void KernelTables::learn(const KernelAddress& entry) {
     const IpAddress& address = entry.address.address;
     if (entry.there) {
         addresses_[address].insert(entry.index);
@@ -93,7 +93,7 @@ void KernelTables::take_special(const KernelRoute& entry) {
     know(entry.source ? by_source_ : by_tos_, name, entry.there);
 }
 
-void KernelTables::take(const KernelRule& rule) { know(rules_, rule.name, rule.there); }
+void KernelTables::learn(const KernelRule& rule) { know(rules_, rule.name, rule.there); }
 
 void KernelTables::know(std::set<std::string>& names, const std::string& name, bool there) {
     if (!there)
@@ -111,7 +111,7 @@ bool KernelTables::is_local(const IpPrefix& prefix) const {
     return false;
 }
 
-void KernelTables::take(const KernelNeighbor& entry) {
+void KernelTables::learn(const KernelNeighbor& entry) {
     if (!ports_.contains(entry.index)) return;
     const Place place{entry.index, entry.address};
     const auto known = neighbors_.find(entry.address);
@@ -159,7 +159,7 @@ void KernelTables::store(const IpPrefix& prefix, std::uint32_t metric, const Rou
     changed_prefixes_.insert(prefix);
 }
 
-void KernelTables::take(const KernelRoute& entry) {
+void KernelTables::learn(const KernelRoute& entry) {
     if (entry.kind == KernelRoute::Kind::local) return take_local(entry);
     if (is_of_link(entry.prefix)) return;
     if (entry.tos != 0 || entry.source) return take_special(entry);
@@ -244,7 +244,7 @@ void KernelTables::replace(KernelTables fresh) {
             not_mirrored_.push_back("throw " + print_prefix(prefix));
     for (const auto& [index, link] : std::map(links_)) {
         const auto now = fresh.links_.find(index);
-        take(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
+        learn(now != fresh.links_.end() ? now->second : KernelLink{index, false, false, {}, 0});
     }
     asks_again_ = fresh.asks_again_;
     ports_ = std::move(fresh.ports_);

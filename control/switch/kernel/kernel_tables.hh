@@ -94,12 +94,12 @@ class KernelTables {
     };
     using Place = std::pair<int, IpAddress>;  // an interface, and an address on its link
 
-    void take(const KernelLink& link);
-    void take(const KernelAddress& address);
-    void take(const KernelNeighbor& neighbor);
-    void take(const KernelRoute& route);
-    void take(const KernelRule& rule);
-    void take(const KernelNextHops&) { asks_again_ = true; }
+    void learn(const KernelLink& link);
+    void learn(const KernelAddress& address);
+    void learn(const KernelNeighbor& neighbor);
+    void learn(const KernelRoute& route);
+    void learn(const KernelRule& rule);
+    void learn(const KernelNextHops&) { asks_again_ = true; }
     void take_local(const KernelRoute& route);
     void take_special(const KernelRoute& route);
     void know(std::set<std::string>& names, const std::string& name, bool there);

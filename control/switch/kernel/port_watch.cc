@@ -46,7 +46,7 @@ PortWatch::PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> na
         ports_.push_back({.port = ports[id], .name = std::move(names[id])});
 }
 
-std::vector<PortNotice> PortWatch::look(const Config& config, const Switch& device, Time now) {
+std::vector<PortNotice> PortWatch::find_changes(const Config& config, const Switch& device, Time now) {
     std::vector<PortNotice> notice;
     for (PortId id = 0; id < ports_.size(); ++id) {
         Watched& watched = ports_[id];
@@ -111,7 +111,7 @@ void PortWatch::look_at_program(Watched& watched, Time now, std::vector<PortNoti
     const auto tell = [&](const char* kind, std::string_view text) {
         notice.push_back({kind, fmt::format("port {}: {}", watched.name, text)});
     };
-    const SteerPlace before = std::exchange(watched.program, steering->look());
+    const SteerPlace before = std::exchange(watched.program, steering->check_place());
     if (watched.program == SteerPlace::here && before == SteerPlace::here) return;
     if (watched.program == SteerPlace::replaced && before != SteerPlace::replaced)
         tell("program_lost",

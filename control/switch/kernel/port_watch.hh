@@ -35,7 +35,7 @@ class PortWatch {
     PortWatch(std::vector<DevicePort*> ports, std::vector<std::string> names);
 
     // In order of the ports.
-    std::vector<PortNotice> look(const Config& config, const Switch& device, Time now);
+    std::vector<PortNotice> find_changes(const Config& config, const Switch& device, Time now);
     // Ports whose MAC counts PFC frames that never reach the switch, and those that have been without their
     // program, with the reason.
     const std::vector<std::string>& broken_promises() const { return broken_; }

@@ -18,7 +18,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t least_frame_bytes = 60;
+constexpr std::size_t min_frame_bytes = 60;
 
 ifreq named(const std::string& name) {
     ifreq request{};
@@ -93,9 +93,9 @@ std::size_t Tap::read(std::span<std::uint8_t> frame) {
     const ssize_t got = ::read(file_.get(), frame.data(), frame.size());
     if (got < static_cast<ssize_t>(sizeof(EthernetHeader))) return 0;
     const auto bytes = static_cast<std::size_t>(got);
-    if (bytes >= least_frame_bytes) return bytes;
-    std::fill(frame.begin() + got, frame.begin() + least_frame_bytes, std::uint8_t{0});
-    return least_frame_bytes;
+    if (bytes >= min_frame_bytes) return bytes;
+    std::fill(frame.begin() + got, frame.begin() + min_frame_bytes, std::uint8_t{0});
+    return min_frame_bytes;
 }
 
 void Tap::set_carrier(bool up) {

@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-std::vector<PortNotice> TapWatch::look(SlowPath& slow_path, const Config& config,
-                                       const std::vector<std::string>& names,
-                                       const std::vector<MacAddress>& macs, Time now) {
+std::vector<PortNotice> TapWatch::find_changes(SlowPath& slow_path, const Config& config,
+                                               const std::vector<std::string>& names,
+                                               const std::vector<MacAddress>& macs, Time now) {
     std::vector<PortNotice> notice;
     taps_.resize(names.size());
     for (PortId id = 0; id < names.size(); ++id) {

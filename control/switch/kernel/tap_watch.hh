@@ -18,9 +18,9 @@ class TapWatch {
     static constexpr Duration make_period = seconds(1);
 
     // In order of the ports, which are known by id: names and MACs.
-    std::vector<PortNotice> look(SlowPath& slow_path, const Config& config,
-                                 const std::vector<std::string>& names, const std::vector<MacAddress>& macs,
-                                 Time now);
+    std::vector<PortNotice> find_changes(SlowPath& slow_path, const Config& config,
+                                         const std::vector<std::string>& names,
+                                         const std::vector<MacAddress>& macs, Time now);
 
   private:
     struct Watched {

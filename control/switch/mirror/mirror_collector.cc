@@ -36,8 +36,8 @@ void MirrorCollector::configure(const MirrorConfig& config) {
     session_ = config.session;
 }
 
-void MirrorCollector::put(const MirroredFrame& frame) {
-    if (waiting_.size() == most_waiting) {
+void MirrorCollector::write(const MirroredFrame& frame) {
+    if (waiting_.size() == max_waiting) {
         ++lost_;
         return;
     }
@@ -82,12 +82,12 @@ bool MirrorCollector::send(const ServedSwitch& of) {
         return false;
     }
     const std::size_t headers = erspan_packet_bytes(to_.is_v6);
-    const std::size_t most_bytes = way_->mtu - std::min<std::size_t>(way_->mtu, headers);
+    const std::size_t max_bytes = way_->mtu - std::min<std::size_t>(way_->mtu, headers);
     bool any = false;
-    for (std::size_t n = 0; n < most_at_once && !waiting_.empty(); ++n) {
+    for (std::size_t n = 0; n < max_at_once && !waiting_.empty(); ++n) {
         const Waiting& next = waiting_.front();
         const auto link = std::span(way_->hop.header).first(way_->hop.header_bytes);
-        const auto bytes = std::span(next.bytes).first(std::min(next.bytes.size(), most_bytes));
+        const auto bytes = std::span(next.bytes).first(std::min(next.bytes.size(), max_bytes));
         const auto frame = erspan_frame(next.head, bytes, next.stamp_ns,
                                         {link, way_->from, to_, dscp_, session_, sequence_});
         if (!of.device.inject(way_->hop.port, frame,

@@ -4,7 +4,7 @@
 // Control makes the packets and hands them to the worker of that port as it hands over its other frames. They
 // are admitted there as any frame, in a lossy class: they have a place in the buffer while others leave them
 // one, and pause nobody. A frame waits here only for room in that hand-off. One for which there is no way is
-// lost, and so is one that finds `most_waiting` others.
+// lost, and so is one that finds `max_waiting` others.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace sluice {
 class MirrorCollector final : public MirrorOutput {
   public:
     // Frames: a mirror's burst waits, and leaves room in the hand-off for frames of others.
-    static constexpr std::size_t most_waiting = 4096, most_at_once = 16;
+    static constexpr std::size_t max_waiting = 4096, max_at_once = 16;
 
     // `identity`: of the frames that it hands over, unique in the switch.
     explicit MirrorCollector(std::uint32_t identity) : identity_(identity) {}
@@ -41,7 +41,7 @@ class MirrorCollector final : public MirrorOutput {
     // The worker has not taken one of them, and never will.
     void take_back() { --written_, ++lost_; }
 
-    void put(const MirroredFrame& frame) override;
+    void write(const MirroredFrame& frame) override;
     std::string state() const override;
     std::string fault() const override;
     std::string close() override;

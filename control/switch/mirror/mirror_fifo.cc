@@ -30,9 +30,9 @@ class MirrorFifo : public MirrorStream {
     std::string open();
     void begin(std::string header) override {
         header_ = std::move(header);
-        look(Clock::now());
+        check_reader(Clock::now());
     }
-    void look(Clock::time_point now) override;
+    void check_reader(Clock::time_point now) override;
     std::string state() const override { return why_.empty() ? "read" : why_; }
     std::string close() override {
         flush();
@@ -70,7 +70,7 @@ std::string MirrorFifo::open() {
     return {};
 }
 
-void MirrorFifo::look(Clock::time_point now) {
+void MirrorFifo::check_reader(Clock::time_point now) {
     if (now < next_look_) return;
     next_look_ = now + look_period;
     if (end_) {

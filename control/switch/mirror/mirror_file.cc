@@ -34,8 +34,8 @@ bool may_be_replaced(const std::string& path) {
 
 class MirrorFile : public MirrorStream {
   public:
-    MirrorFile(const std::string& path, std::uint64_t most_bytes)
-        : MirrorStream(path, file_batch_bytes), most_bytes_(most_bytes) {}
+    MirrorFile(const std::string& path, std::uint64_t max_bytes)
+        : MirrorStream(path, file_batch_bytes), max_bytes_(max_bytes) {}
     ~MirrorFile() override {
         if (is_new_ && !begun_) static_cast<void>(std::remove(path().c_str()));
     }
@@ -43,7 +43,7 @@ class MirrorFile : public MirrorStream {
     // An error's text, or empty.
     std::string open();
     void begin(std::string header) override;
-    void set_most_bytes(std::uint64_t bytes) override { most_bytes_ = bytes; }
+    void set_max_bytes(std::uint64_t bytes) override { max_bytes_ = bytes; }
     std::string state() const override { return why_.empty() ? "written" : "cannot be written: " + why_; }
     std::string fault() const override {
         return why_.empty() ? why_ : cannot_be_written(why_, "make room, or name another file");
@@ -62,7 +62,7 @@ class MirrorFile : public MirrorStream {
 
     FileDescriptor file_;
     std::string header_;
-    std::uint64_t most_bytes_;
+    std::uint64_t max_bytes_;
     std::uint64_t bytes_ = 0;  // whole blocks in the file
     bool is_regular_ = true;
     bool is_new_ = false;
@@ -111,7 +111,7 @@ void MirrorFile::begin(std::string header) {
 }
 
 bool MirrorFile::write(std::string_view blocks) {
-    if (is_regular_ && bytes_ > header_.size() && bytes_ + blocks.size() > most_bytes_ && !turn_over())
+    if (is_regular_ && bytes_ > header_.size() && bytes_ + blocks.size() > max_bytes_ && !turn_over())
         return false;
     if (torn_ && ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) return fail(errno);
     torn_ = false;
@@ -169,8 +169,8 @@ std::string MirrorFile::close() {
 }  // namespace
 
 tl::expected<std::unique_ptr<MirrorOutput>, std::string> MirrorOutput::open_file(const std::string& path,
-                                                                                 std::uint64_t most_bytes) {
-    auto made = std::make_unique<MirrorFile>(path, most_bytes);
+                                                                                 std::uint64_t max_bytes) {
+    auto made = std::make_unique<MirrorFile>(path, max_bytes);
     if (std::string error = made->open(); !error.empty()) return tl::unexpected(std::move(error));
     return made;
 }

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-void MirrorStream::put(const MirroredFrame& frame) {
+void MirrorStream::write(const MirroredFrame& frame) {
     block_.clear();
     const MirrorHead& head = frame.head;
     pcapng::add_packet(block_, {head.shown_at(), frame.stamp_ns, head.frame_bytes, frame.bytes,

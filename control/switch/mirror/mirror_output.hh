@@ -4,7 +4,7 @@
 //
 // A file is written at once, so that a program can follow it. An existing one is replaced, but only one that
 // is empty or pcapng itself: a name that was meant for something else destroys nothing. A writer has it
-// locked. When the next block does not fit `most_bytes`, FILE becomes FILE.1 and a new FILE begins with a
+// locked. When the next block does not fit `max_bytes`, FILE becomes FILE.1 and a new FILE begins with a
 // header of its own. A device (/dev/null) is written in place.
 //
 // A FIFO is opened when a reader has, and gets the header first. Blocks go out in pieces of PIPE_BUF at most,
@@ -46,17 +46,17 @@ class MirrorOutput {
 
     // Errors are one line that names PATH and says what to do.
     static tl::expected<std::unique_ptr<MirrorOutput>, std::string> open_file(const std::string& path,
-                                                                              std::uint64_t most_bytes);
+                                                                              std::uint64_t max_bytes);
     static tl::expected<std::unique_ptr<MirrorOutput>, std::string> open_fifo(const std::string& path);
 
     // `header`: of the file, and of each new one.
     virtual void begin(std::string) {}
-    virtual void set_most_bytes(std::uint64_t) {}
+    virtual void set_max_bytes(std::uint64_t) {}
     // It goes out at the next flush at the latest.
-    virtual void put(const MirroredFrame& frame) = 0;
+    virtual void write(const MirroredFrame& frame) = 0;
     virtual void flush() {}
     // A FIFO's reader may have come or gone; at most once in a while.
-    virtual void look(Clock::time_point) {}
+    virtual void check_reader(Clock::time_point) {}
     // For people: "written", "read", "has no reader", "cannot be written: No space left on device".
     virtual std::string state() const = 0;
     // An error's text while the last frames could not be written, though nobody was waited for; else empty.
@@ -74,7 +74,7 @@ class MirrorOutput {
 // Blocks of pcapng, in batches.
 class MirrorStream : public MirrorOutput {
   public:
-    void put(const MirroredFrame& frame) final;
+    void write(const MirroredFrame& frame) final;
     void flush() final;
 
   protected:

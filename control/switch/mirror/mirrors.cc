@@ -30,7 +30,7 @@ MirrorFilter filter_of(const Config& config, const MirrorConfig& mirror) {
     for (const DropReason reason : mirror.reasons)
         filter.reasons |= std::uint64_t{1} << static_cast<unsigned>(reason);
     filter.ports = port_mask(config, mirror.ports);
-    filter.least_wait = mirror.delay;
+    filter.min_wait = mirror.delay;
     return filter;
 }
 
@@ -86,7 +86,7 @@ MirrorPolicy Mirrors::policy(const Config& config) {
     for (unsigned n = 0; n < max_mirrors; ++n) {
         if (names[n].empty()) continue;
         const MirrorConfig& mirror = config.mirrors.at(names[n]);
-        policy.put(n, filter_of(config, mirror), mirror.snap_bytes);
+        policy.set_mirror(n, filter_of(config, mirror), mirror.snap_bytes);
     }
     if (policy.events == 0) return policy;
     while (rings_.size() < workers_) {
@@ -123,7 +123,7 @@ void Mirrors::configure(const Config& config, Outputs opened) {
             mirror->collector = dynamic_cast<MirrorCollector*>(mirror->output.get());
         }
         if (mirror->collector != nullptr) mirror->collector->configure(mirror->config);
-        mirror->output->set_most_bytes(mirror->config.file_bytes);
+        mirror->output->set_max_bytes(mirror->config.file_bytes);
     }
 }
 
@@ -131,7 +131,7 @@ std::string Mirrors::header() const {
     std::string text;
     pcapng::add_section(text, mirror_application);
     for (std::size_t port = 0; port < ports_.size(); ++port)
-        pcapng::add_interface(text, ports_[port], most_mirrored_bytes, speeds_[port]);
+        pcapng::add_interface(text, ports_[port], max_mirrored_bytes, speeds_[port]);
     return text;
 }
 
@@ -161,7 +161,7 @@ void Mirrors::drain(Time now) {
         for (const Slot& frame : frames_) order_.push_back(&frame);
         std::stable_sort(order_.begin(), order_.end(),
                          [](const Slot* a, const Slot* b) { return a->head.order() < b->head.order(); });
-        for (const Slot* frame : order_) take(*frame);
+        for (const Slot* frame : order_) write(*frame);
     }
     for (const auto& mirror : mirrors_)
         if (mirror) mirror->output->flush();
@@ -180,10 +180,10 @@ bool Mirrors::send(const ServedSwitch& of) {
     return any;
 }
 
-void Mirrors::look(const ServedSwitch& of) {
+void Mirrors::check_outputs(const ServedSwitch& of) {
     for (const auto& mirror : mirrors_) {
         if (!mirror) continue;
-        mirror->output->look(MirrorOutput::Clock::now());
+        mirror->output->check_reader(MirrorOutput::Clock::now());
         if (mirror->collector != nullptr) static_cast<void>(mirror->collector->find_way(of));
     }
 }
@@ -196,7 +196,7 @@ std::vector<IpAddress> Mirrors::unresolved() const {
     return all;
 }
 
-void Mirrors::take(const Slot& frame) {
+void Mirrors::write(const Slot& frame) {
     const MirrorHead& head = frame.head;
     std::string comment;
     for_each_class(head.mirrors, [&](unsigned n) {
@@ -208,10 +208,10 @@ void Mirrors::take(const Slot& frame) {
                 ++mirror->suppressed;
                 return;
             }
-            mirror->bucket.take(1, mirror->latest);
+            mirror->bucket.spend(1, mirror->latest);
         }
         if (comment.empty()) comment = mirror_comment(head, frame.frame(), ports_);
-        mirror->output->put(
+        mirror->output->write(
             {head, frame.frame().first(std::min<std::size_t>(frame.bytes, mirror->config.snap_bytes)),
              stamp_of(head.at), comment});
     });

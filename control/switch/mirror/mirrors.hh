@@ -59,7 +59,7 @@ class Mirrors {
     bool send(const ServedSwitch& of);
     // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go, and so do the
     // ways to collectors.
-    void look(const ServedSwitch& of);
+    void check_outputs(const ServedSwitch& of);
     // Collectors whose neighbor is to be found out.
     std::vector<IpAddress> unresolved() const;
     // Error texts of outputs that cannot be written any more, each once until it can be.
@@ -88,7 +88,7 @@ class Mirrors {
     const Mirror* find(const std::string& name) const;
     std::uint64_t lost_in_rings(unsigned number) const;
     Counts counts(unsigned number) const;
-    void take(const Slot& frame);
+    void write(const Slot& frame);
     std::uint64_t stamp_of(Time at) const;
     void look_at_clock(Time now);
     std::string header() const;

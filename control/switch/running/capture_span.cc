@@ -34,7 +34,7 @@ void CaptureSpan::add(const std::string& file, const StampRanges& stamps) {
 
 std::string CaptureSpan::too_long() const {
     const std::uint64_t span_ns = timeline().span_ns();
-    if (span_ns <= longest_days * day_ns) return {};
+    if (span_ns <= max_days * day_ns) return {};
     const std::string begins = date(first_of(stamps_)), ends = date(last_of(stamps_));
     return fmt::format(
         "{} {}, with every gap above an hour counted as an hour; at most {} days are allowed; do: take a "
@@ -44,7 +44,7 @@ std::string CaptureSpan::too_long() const {
             ? fmt::format("{} begins at {} and ends at {}:", in_quotes(first_file_, 200), begins, ends)
             : fmt::format("{} begins at {} and {} ends at {}:", in_quotes(first_file_, 200), begins,
                           in_quotes(last_file_, 200), ends),
-        days(span_ns), longest_days,
+        days(span_ns), max_days,
         first_file_ == last_file_ ? "" : ", or shift a file whose clock is wrong with editcap -t SECONDS");
 }
 

@@ -12,7 +12,7 @@ namespace sluice {
 
 class CaptureSpan {
   public:
-    static constexpr std::uint64_t longest_days = 100;
+    static constexpr std::uint64_t max_days = 100;
 
     // `stamps` of a file that holds frames.
     void add(const std::string& file, const StampRanges& stamps);

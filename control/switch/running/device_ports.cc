@@ -102,9 +102,9 @@ void DevicePorts::poll_links(Time now) {
             running_->note(notice.kind, std::move(notice.text));
         }
     };
-    tell(port_watch_->look(config(), device(), now));
+    tell(port_watch_->find_changes(config(), device(), now));
     for (PortId id = 0; id < device_ports_.size(); ++id) running_->look_at_link(id);
-    tell(tap_watch_.look(running_->slow_path(), config(), names, running_->macs(), now));
+    tell(tap_watch_.find_changes(running_->slow_path(), config(), names, running_->macs(), now));
     if (!interfaces_changed_ || !running_->late_worker().empty()) return;
     interfaces_changed_ = false;
     address_taps();

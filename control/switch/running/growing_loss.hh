@@ -13,11 +13,11 @@ namespace sluice {
 class GrowingLoss {
   public:
     static constexpr Duration first_wait = seconds(1);
-    static constexpr Duration longest_wait = seconds(64);
+    static constexpr Duration max_wait = seconds(64);
 
     bool is_to_tell(std::uint64_t count, Time now, bool at_end) {
         if (count <= told_ || (!at_end && now < next_)) return false;
-        wait_ = now < next_ + wait_ ? std::min(wait_ * 2, longest_wait) : first_wait;
+        wait_ = now < next_ + wait_ ? std::min(wait_ * 2, max_wait) : first_wait;
         if (told_ == 0) wait_ = first_wait;
         told_ = count;
         next_ = now + wait_;

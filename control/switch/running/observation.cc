@@ -11,24 +11,24 @@
 
 namespace sluice {
 
-Observation::Observation(const Config& config, PortNames ports, std::size_t most_open,
+Observation::Observation(const Config& config, PortNames ports, std::size_t max_open,
                          const CaptureTimeline* timeline)
     : ports_(std::move(ports)), mode_(record_mode(config)), path_(config.decisions.file) {
     if (mode_ == RecordMode::off) return;
-    DecisionLog::Sink sink;
+    DecisionJoiner::Sink sink;
     if (!path_.empty())
         sink = [this](const std::string& line) {
             file_->write(line);
             file_->write("\n");
         };
-    log_ = std::make_unique<DecisionLog>(ports_, most_open, std::move(sink), timeline);
+    log_ = std::make_unique<DecisionJoiner>(ports_, max_open, std::move(sink), timeline);
 }
 
 tl::expected<std::unique_ptr<Observation>, std::string> Observation::create(const Config& config,
                                                                             PortNames ports,
-                                                                            std::size_t most_open,
+                                                                            std::size_t max_open,
                                                                             const CaptureTimeline* timeline) {
-    std::unique_ptr<Observation> made(new Observation(config, std::move(ports), most_open, timeline));
+    std::unique_ptr<Observation> made(new Observation(config, std::move(ports), max_open, timeline));
     if (made->log_ && !made->path_.empty()) {
         auto file = OutputFile::create(made->path_);
         if (!file)
@@ -45,7 +45,7 @@ void Observation::drain_decisions(Switch& device) {
     for (unsigned w = 0; w < device.worker_count(); ++w) {
         EventRing<DecisionEvent>* ring = device.decisions(static_cast<WorkerId>(w));
         if (ring == nullptr) continue;
-        ring->drain([&](const DecisionEvent& event) { log_->take(event); });
+        ring->drain([&](const DecisionEvent& event) { log_->join(event); });
         decisions_lost_ += ring->lost.get();
     }
     log_->settle();
@@ -69,7 +69,7 @@ void Observation::keep(const Switch& device, std::vector<Microburst>& bursts, bo
     const Policy& policy = device.policy();
     const std::uint64_t cell = policy.cell.bytes();
     for (const Microburst& burst : bursts) {
-        if (bursts_.size() == most_microbursts) {
+        if (bursts_.size() == max_microbursts) {
             ++left_out_;
             continue;
         }

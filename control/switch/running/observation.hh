@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "control/config/decisions/decision_log.hh"
+#include "control/config/decisions/decision_joiner.hh"
 #include "control/config/schema/config.hh"
 #include "dataplane/base/output_file.hh"
 #include "lib/record/microburst.hh"
@@ -20,13 +20,13 @@ class Switch;
 
 class Observation {
   public:
-    static constexpr std::size_t most_microbursts = 1000;
+    static constexpr std::size_t max_microbursts = 1000;
 
-    // Opens the file for records, if there is to be one. `most_open`: packets that can be in the switch.
+    // Opens the file for records, if there is to be one. `max_open`: packets that can be in the switch.
     // `timeline`: see json_line; null, or outlives the observation.
     static tl::expected<std::unique_ptr<Observation>, std::string> create(const Config& config,
                                                                           PortNames ports,
-                                                                          std::size_t most_open,
+                                                                          std::size_t max_open,
                                                                           const CaptureTimeline* timeline);
 
     void drain(Switch& device);
@@ -35,7 +35,7 @@ class Observation {
 
     RecordMode mode() const { return mode_; }
     // Null: nothing is ever recorded.
-    const DecisionLog* log() const { return log_.get(); }
+    const DecisionJoiner* log() const { return log_.get(); }
     std::uint64_t decisions_lost() const { return decisions_lost_; }  // events that did not fit a ring
     const PortNames& ports() const { return ports_; }
     // In the order in which they ended; those under way when the run ended come last.
@@ -49,8 +49,7 @@ class Observation {
     std::uint64_t microbursts_left_out() const { return left_out_; }
 
   private:
-    Observation(const Config& config, PortNames ports, std::size_t most_open,
-                const CaptureTimeline* timeline);
+    Observation(const Config& config, PortNames ports, std::size_t max_open, const CaptureTimeline* timeline);
     void drain_decisions(Switch& device);
     void drain_microbursts(Switch& device);
     void keep(const Switch& device, std::vector<Microburst>& bursts, bool ended);
@@ -58,8 +57,8 @@ class Observation {
     PortNames ports_;
     RecordMode mode_;
     std::string path_;
-    std::unique_ptr<OutputFile> file_;  // null: only the report says why
-    std::unique_ptr<DecisionLog> log_;  // null: nothing is ever recorded
+    std::unique_ptr<OutputFile> file_;     // null: only the report says why
+    std::unique_ptr<DecisionJoiner> log_;  // null: nothing is ever recorded
     std::uint64_t decisions_lost_ = 0;
     std::vector<Burst> bursts_;
     std::uint64_t left_out_ = 0;

@@ -25,7 +25,7 @@ class Publication {
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds patience{2};
     // Policies under way at once: a bound for the memory that waits for a late worker.
-    static constexpr unsigned most_under_way = 16;
+    static constexpr unsigned max_under_way = 16;
 
     // `workers_stand_still`: they run on this thread, between whose turns this is called, and take up a
     // policy at once, as under the virtual clock.
@@ -35,7 +35,7 @@ class Publication {
     void publish(std::unique_ptr<const Policy> policy);
     // Every worker runs what was published last.
     bool is_taken_up() const;
-    bool is_full() const { return !is_taken_up() && under_way_ >= most_under_way; }
+    bool is_full() const { return !is_taken_up() && under_way_ >= max_under_way; }
 
     // "worker 1 has not taken it up for 2 s", of a worker that has been waited for in vain; empty: all run
     // what was published last.

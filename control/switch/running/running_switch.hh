@@ -168,7 +168,7 @@ class RunningSwitch {
     const EventLog& event_log() const { return events_; }
     const Observation& observation() const { return *observation_; }
     const Mirrors& mirrors() const { return *mirrors_; }
-    void look_at_mirrors() { mirrors_->look(served()); }
+    void look_at_mirrors() { mirrors_->check_outputs(served()); }
 
     // An output that is not a port's could not be written; nothing is said of an empty text.
     void complain(std::string text);

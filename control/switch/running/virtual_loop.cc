@@ -17,7 +17,7 @@ namespace {
 // A pause of a peer ends or is refreshed within 34 ms, so only a queue that an operator holds stands for
 // longer, and we pause its senders. A port's refreshes come to this many in 168 s at 100G, and to 76 MB of a
 // capture.
-constexpr std::uint64_t most_idle_frames_a_port = 1'000'000;
+constexpr std::uint64_t max_idle_frames_a_port = 1'000'000;
 
 std::vector<RunningSwitch*> some_of(const std::vector<RunningSwitch*>& all,
                                     const std::vector<std::uint32_t>& numbers) {
@@ -70,7 +70,7 @@ VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, co
       window_(windows.length),
       exchange_(count_of(thread_of_)),
       patience_(longest_pause(switches_) * 2),
-      most_idle_frames_(most_idle_frames_a_port * ports_of(switches_)) {
+      max_idle_frames_(max_idle_frames_a_port * ports_of(switches_)) {
     std::vector<std::vector<std::uint32_t>> numbers(count_of(thread_of_));
     for (std::uint32_t number = 0; number < switches_.size(); ++number)
         numbers[thread_of_[number]].push_back(number);
@@ -128,7 +128,7 @@ void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
 // The window, on the shard's thread.
 void VirtualLoop::run_shard(unsigned number) {
     Shard& shard = *shards_[number];
-    exchange_.take(number);
+    exchange_.deliver_to(number);
     shard.runner.next();
     shard.runner.run(begin_, until_, [&](std::uint32_t each) { settle(shard, each); });
 }
@@ -175,7 +175,7 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
         note_waiting();
         return Step::over;
     }
-    if (idle_frames_ > most_idle_frames_) {
+    if (idle_frames_ > max_idle_frames_) {
         give_up();
         return Step::over;
     }

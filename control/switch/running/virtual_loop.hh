@@ -117,7 +117,7 @@ class VirtualLoop {
     Time last_progress_{};
     std::uint64_t idle_frames_ = 0;  // since then
     Duration patience_;
-    std::uint64_t most_idle_frames_;
+    std::uint64_t max_idle_frames_;
     bool ended_ = false;  // by the clock's last moment
     std::string gave_up_;
     std::optional<ThreadTeam> team_;  // last: its threads end first

@@ -33,10 +33,10 @@ void ChangeLog::add(Time at, std::string what, const Author& who, const std::vec
 }
 
 std::string user_name(uid_t uid) {
-    constexpr std::size_t most_bytes = 1U << 20;
+    constexpr std::size_t max_bytes = 1U << 20;
     std::ifstream file("/etc/passwd");  // name:password:uid:...
     std::size_t read = 0;
-    for (std::string line; read < most_bytes && std::getline(file, line); read += line.size() + 1) {
+    for (std::string line; read < max_bytes && std::getline(file, line); read += line.size() + 1) {
         const std::size_t name = line.find(':');
         const std::size_t password = name == std::string::npos ? name : line.find(':', name + 1);
         if (password == std::string::npos) continue;

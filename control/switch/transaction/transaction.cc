@@ -45,7 +45,7 @@ tl::expected<Transaction::Applied, Refusal> Transaction::change(Config config,
                             .path = change.path,
                             .value = change.to,
                             .remedy = "save the file and start sluiced anew"});
-    done.findings = judge(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
+    done.findings = judge_config(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
     for (Finding& finding : running_.nic_findings(config)) done.findings.push_back(std::move(finding));
     force_again(done.findings, forced);
     if (force) sluice::force(done.findings);

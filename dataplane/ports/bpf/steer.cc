@@ -154,7 +154,7 @@ std::string Steering::why_refused() const {
 
 bool Steering::is_native() const { return mode_ == XDP_FLAGS_DRV_MODE; }
 
-SteerPlace Steering::look() {
+SteerPlace Steering::check_place() {
     const auto found = attached_program(index_);
     if (!found || !object_) return place_;
     other_id_ = found->id == id_ ? 0 : found->id;

@@ -48,11 +48,11 @@ class Steering {
     std::string listen(std::uint32_t queue, int socket);
     // By the interface's driver, or where that has no XDP by the kernel in its stead, in the place of one
     // that a killed switch has left: whoever has the interface's queue knows that no other switch lives.
-    // Likewise again, when `look` says that it was removed.
+    // Likewise again, when `check_place` says that it was removed.
     std::string attach();
     bool is_native() const;
     // Now and then: whether it is still where it was attached.
-    SteerPlace look();
+    SteerPlace check_place();
     SteerPlace place() const { return place_; }
     // The program that was in its place at the last look: its name and number. Empty: there is none.
     std::string other() const;

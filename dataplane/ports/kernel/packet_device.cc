@@ -26,7 +26,7 @@ std::string take(PacketDevice& device, std::string_view key, std::string_view va
         unsigned least, most;
     };
     constexpr Range ranges[] = {{"qpairs", 1, 16},
-                                {"framecnt", 16, PacketDevice::most_slots},
+                                {"framecnt", 16, PacketDevice::max_slots},
                                 {"qdisc_bypass", 0, 1},
                                 {"blocksz", 1, 1U << 30},
                                 {"framesz", 1, 1U << 30}};

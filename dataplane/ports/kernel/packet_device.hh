@@ -12,7 +12,7 @@
 namespace sluice {
 
 struct PacketDevice {
-    static constexpr unsigned most_slots = 32768;
+    static constexpr unsigned max_slots = 32768;
 
     std::string interface;
     unsigned queues = 1;                // qpairs

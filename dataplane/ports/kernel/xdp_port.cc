@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t longest_in_a_chunk = XdpSocket::chunk_bytes - XdpSocket::kernel_headroom;
-constexpr std::uint32_t largest_in_a_chunk = longest_in_a_chunk - link_header_bytes;
+constexpr std::uint32_t max_frame_in_a_chunk = XdpSocket::chunk_bytes - XdpSocket::kernel_headroom;
+constexpr std::uint32_t max_mtu_in_a_chunk = max_frame_in_a_chunk - link_header_bytes;
 
 }  // namespace
 
@@ -23,9 +23,9 @@ tl::expected<std::unique_ptr<DevicePort>, std::string> XdpPort::start(DeviceSpec
 }
 
 std::string XdpPort::open_sockets() {
-    const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
+    const bool long_frames = spec_.nic.mtu > max_mtu_in_a_chunk;
     std::string error =
-        steering_.load(interface_name_, interface_->index(), long_frames ? UINT32_MAX : longest_in_a_chunk);
+        steering_.load(interface_name_, interface_->index(), long_frames ? UINT32_MAX : max_frame_in_a_chunk);
     if (error.empty()) error = open_queues();
     for (std::uint32_t n = 0; error.empty() && n < queues_.size(); ++n)
         error = steering_.listen(n, queues_[n]->socket().get());
@@ -37,7 +37,7 @@ std::string XdpPort::open_sockets() {
     }
     can_.driver = std::string("af_xdp, ") + (steering_.is_native() ? "native, " : "generic, ") +
                   (queues_.front()->socket().is_zero_copy() ? "zero-copy" : "copied");
-    can_.max_mtu = long_frames ? std::uint16_t{max_mtu} : std::uint16_t{largest_in_a_chunk};
+    can_.max_mtu = long_frames ? std::uint16_t{max_mtu} : std::uint16_t{max_mtu_in_a_chunk};
     can_.scattered_receive = can_.multi_segment_transmit = true;
     can_.receive_queues = spec_.nic.receive_queues;
     can_.receive_spread =
@@ -51,7 +51,7 @@ std::string XdpPort::open_sockets() {
 // A frame of the port's MTU in each of the usual number of places.
 std::string XdpPort::open_queues() {
     const std::uint32_t largest = spec_.nic.mtu + link_header_bytes;
-    const bool long_frames = spec_.nic.mtu > largest_in_a_chunk;
+    const bool long_frames = spec_.nic.mtu > max_mtu_in_a_chunk;
     const std::uint32_t slots =
         ring_descriptors * std::bit_ceil((largest + XdpSocket::chunk_bytes - 1) / XdpSocket::chunk_bytes);
     for (std::uint16_t n = 0; n < spec_.nic.receive_queues; ++n) {
@@ -65,7 +65,7 @@ std::string XdpPort::open_queues() {
             error +=
                 "; this kernel, or the interface's driver, may not know frames of several buffers (Linux "
                 "6.6 does); do: set mtu to at most " +
-                std::to_string(largest_in_a_chunk);
+                std::to_string(max_mtu_in_a_chunk);
         else if (n != 0)
             error += "; do: set rx_queues to at most the interface's (ethtool -l " + interface_name_ + ")";
         return error;

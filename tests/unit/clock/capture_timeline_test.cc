@@ -10,7 +10,7 @@
 namespace sluice::capture_timeline_test {
 namespace {
 
-constexpr std::uint64_t hour = longest_stamp_gap_ns;
+constexpr std::uint64_t hour = max_stamp_gap_ns;
 
 StampRanges ranges_of(const std::vector<std::uint64_t>& stamps) {
     StampRanges ranges;

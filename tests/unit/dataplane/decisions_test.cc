@@ -1,4 +1,4 @@
-#include "dataplane/path/decisions.hh"
+#include "dataplane/path/post_decisions.hh"
 
 #include <array>
 #include <vector>
@@ -37,11 +37,11 @@ TEST(DepartureRecords, onlyWhatTheDriverTookHasLeft) {
         out.add_run(0, 1, 60);
         out.extend(1)[0] = packet;
     }
-    const DepartureRecord off(worker, out);  // a switch without rings
+    const DeparturePost off(worker, out);  // a switch without rings
     off.post(worker, 6);
     worker.decisions = std::make_unique<EventRing<DecisionEvent>>(64);
     for (unsigned sent = 0; sent <= 6; ++sent) {
-        const DepartureRecord record(worker, out);
+        const DeparturePost record(worker, out);
         record.post(worker, sent);
         const auto keys = posted(worker);
         LONGS_EQUAL((sent + 1) / 2, keys.size());

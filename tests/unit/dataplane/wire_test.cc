@@ -47,7 +47,7 @@ TEST_GROUP(WireDirection) {
 
     Packet* make() { return rte_pktmbuf_alloc(pool.pool()); }
     std::uint64_t taken_by(const FrameFacts& frame = {}) {
-        const auto taken = wire.take(policy, frame, 1, 0);
+        const auto taken = wire.draw_fate(policy, frame, 1, 0);
         return taken.rule == nullptr ? 0 : taken.rule->id;
     }
     std::uint64_t matched(std::uint64_t id) {
@@ -145,7 +145,7 @@ TEST(WireDirection, aReorderedFrameOfNoQueuePairWaitsForAny) {
 }
 
 TEST(WireDirection, holdsNoMoreThanThereIsRoomFor) {
-    for (std::size_t n = 0; n < WireDirection::most_delayed; ++n) {
+    for (std::size_t n = 0; n < WireDirection::max_delayed; ++n) {
         CHECK_TRUE(wire.may_delay());
         wire.delay(make(), at_us(1));
     }

@@ -106,7 +106,7 @@ mac = "02:00:00:00:00:02"
 )";
         const ConfigResult config = parse_config(text, "f");
         if (!config) FAIL(config.error().front().text().c_str());
-        for (const Finding& finding : judge(*config, Machine{2}))
+        for (const Finding& finding : judge_config(*config, Machine{2}))
             if (finding.severity == Severity::error) FAIL(finding.text("f").c_str());
         return *config;
     }

@@ -178,8 +178,8 @@ TEST_GROUP(SlowReceiverTest) {
         const auto due = slow.next();
         CHECK_TRUE(due.has_value());
         CHECK_EQUAL(static_cast<std::uint64_t>(ns) * 1000, due->ps);
-        CHECK_FALSE(slow.take(*due - picoseconds(1)).has_value());
-        const auto pause = slow.take(*due);
+        CHECK_FALSE(slow.take_due(*due - picoseconds(1)).has_value());
+        const auto pause = slow.take_due(*due);
         CHECK_TRUE(pause.has_value());
         CHECK_TRUE(pause->at == *due);
         CHECK_EQUAL(off, pause->off);

@@ -32,7 +32,7 @@ struct Watched {
     }
     Change at(Duration since_begin) {
         now = begin + since_begin;
-        return watchdog.look(queue, sample, now);
+        return watchdog.check_queue(queue, sample, now);
     }
     Change pause(Duration from, Duration to) {
         sample.paused_until = begin + to;
@@ -275,15 +275,16 @@ TEST(PfcWatchdog, queuesDoNotDisturbEachOther) {
     PfcWatchdog port;
     for (ClassId n = 0; n < classes; ++n) port.step(n, Event::start, begin);
     QueueSample sample{true, begin + ms(900), 0, 0};
-    for (ClassId n = 0; n < classes; ++n) port.look(n, sample, begin + ms(n));
+    for (ClassId n = 0; n < classes; ++n) port.check_queue(n, sample, begin + ms(n));
     CHECK(begin + ms(200) == *port.next_event());
     sample.sent = 1;
-    port.look(2, sample, begin + ms(100));
+    port.check_queue(2, sample, begin + ms(100));
     for (ClassId n = 0; n < classes; ++n)
-        CHECK((port.look(n, sample, begin + ms(207)) == Change::begins) == false);  // all have sent
+        CHECK((port.check_queue(n, sample, begin + ms(207)) == Change::begins) == false);  // all have sent
     sample.sent = 1;
     CHECK_EQUAL(0xFF, port.awake());
-    for (ClassId n = 0; n < classes; ++n) CHECK(port.look(n, sample, begin + ms(407)) == Change::begins);
+    for (ClassId n = 0; n < classes; ++n)
+        CHECK(port.check_queue(n, sample, begin + ms(407)) == Change::begins);
 }
 
 TEST(PfcWatchdog, everyPairOfStateAndEvent) {

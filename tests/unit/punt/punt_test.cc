@@ -132,7 +132,7 @@ TEST_GROUP(PuntLimits) {
     // How many of `offered` packets at one moment are let through.
     unsigned taken(Time now, unsigned offered) {
         unsigned count = 0;
-        for (; offered != 0 && bucket.may_send(now); --offered, ++count) bucket.take(1, now);
+        for (; offered != 0 && bucket.may_send(now); --offered, ++count) bucket.spend(1, now);
         return count;
     }
 };

@@ -89,7 +89,7 @@ TEST(Mirror, ChoosesByEitherPort) {
 
 TEST(Mirror, WantsAPacketThatHasWaitedForAsLongAsSaid) {
     MirrorFilter delays = filter(MirrorEvent::delay);
-    delays.least_wait = microseconds(10);
+    delays.min_wait = microseconds(10);
     CHECK(delays.wants(delayed(microseconds(10))));
     CHECK_FALSE(delays.wants(delayed(microseconds(10) - picoseconds(1))));
 }
@@ -98,15 +98,15 @@ TEST(Mirror, PolicyAsksForWhatAnyMirrorWants) {
     MirrorPolicy policy;
     CHECK_FALSE(policy.wants(MirrorEvent::drop));
     MirrorFilter delays = filter(MirrorEvent::delay);
-    delays.least_wait = microseconds(10);
-    drops.least_wait = microseconds(1);  // of a mirror that shows no delay
-    policy.put(0, drops, 64);
-    policy.put(5, delays, 200);
+    delays.min_wait = microseconds(10);
+    drops.min_wait = microseconds(1);  // of a mirror that shows no delay
+    policy.set_mirror(0, drops, 64);
+    policy.set_mirror(5, delays, 200);
     CHECK(policy.wants(MirrorEvent::drop));
     CHECK(policy.wants(MirrorEvent::delay));
     CHECK_FALSE(policy.wants(MirrorEvent::pause));
     LONGS_EQUAL(200, policy.bytes);
-    CHECK(microseconds(10) == policy.least_wait);
+    CHECK(microseconds(10) == policy.min_wait);
     LONGS_EQUAL(1, policy.wanted_by(drop));
     LONGS_EQUAL(1U << 5, policy.wanted_by(delayed(microseconds(20))));
     LONGS_EQUAL(0, policy.wanted_by(delayed(microseconds(9))));
@@ -132,12 +132,12 @@ TEST(Mirror, ARingHoldsAsManyFramesAsItHasSlots) {
         CHECK(slot != nullptr);
         slot->head = drop;
         slot->head.sequence = n;
-        slot->bytes = most_mirrored_bytes;
+        slot->bytes = max_mirrored_bytes;
         ring.frames.post();
     }
     POINTERS_EQUAL(nullptr, ring.frames.claim());
     LONGS_EQUAL(0, ring.frames.front()->head.sequence);
-    LONGS_EQUAL(most_mirrored_bytes, ring.frames.front()->frame().size());
+    LONGS_EQUAL(max_mirrored_bytes, ring.frames.front()->frame().size());
     ring.frames.pop();
     LONGS_EQUAL(1, ring.frames.front()->head.sequence);
     CHECK(ring.frames.claim() != nullptr);

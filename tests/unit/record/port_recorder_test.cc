@@ -10,7 +10,7 @@ namespace {
 constexpr Time at(std::int64_t us) { return Time{} + microseconds(us); }
 
 template <class Record>
-std::vector<Record> all(const RecordRing<Record>& ring) {
+std::vector<Record> all(const LatestEntries<Record>& ring) {
     std::vector<Record> found;
     ring.for_each([&](std::uint64_t, const Record& record) { found.push_back(record); });
     return found;

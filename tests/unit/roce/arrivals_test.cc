@@ -26,7 +26,7 @@ std::vector<Time> times(const ArrivalParameters& parameters, std::uint64_t queue
                         std::uint64_t seed = 1) {
     Arrivals arrivals(parameters, {seed, queue_pair});
     std::vector<Time> result;
-    for (unsigned n = 0; n < count; ++n, arrivals.take()) result.push_back(*arrivals.next());
+    for (unsigned n = 0; n < count; ++n, arrivals.begin_message()) result.push_back(*arrivals.next());
     return result;
 }
 
@@ -57,12 +57,12 @@ TEST(Arrivals, aClosedLoopHasNoMoreThanItsDepth) {
     for (unsigned n = 0; n < 3; ++n) {
         CHECK_TRUE(arrivals.next() == origin);
         LONGS_EQUAL(n, arrivals.message());
-        arrivals.take();
+        arrivals.begin_message();
     }
     CHECK_FALSE(arrivals.next().has_value());
     arrivals.completed(origin + microseconds(30));
     CHECK_TRUE(arrivals.next() == origin + microseconds(30));
-    arrivals.take();
+    arrivals.begin_message();
     CHECK_FALSE(arrivals.next().has_value());
 }
 
@@ -70,9 +70,9 @@ TEST(Arrivals, atATimeAreItsMessagesAndNoMore) {
     ArrivalParameters parameters = of(ArrivalKind::at_time);
     parameters.depth = 2;
     Arrivals arrivals(parameters, {});
-    arrivals.take();
+    arrivals.begin_message();
     CHECK_TRUE(arrivals.next() == origin);
-    arrivals.take();
+    arrivals.begin_message();
     arrivals.completed(origin + microseconds(1));
     CHECK_FALSE(arrivals.next().has_value());
 }

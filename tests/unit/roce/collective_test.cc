@@ -92,7 +92,7 @@ class Job {
     void post(std::uint32_t rank) {
         while (const auto post = ranks_[rank].next_post(now_)) {
             Line& line = lines_.at({rank, post->qp});
-            CHECK(line.messages.size() < CollectiveRank::most_ahead);
+            CHECK(line.messages.size() < CollectiveRank::max_ahead);
             CHECK(post->bytes > 0);
             sent_bytes_[rank] += post->bytes;
             const CollectiveRounds rounds(settings_, rank);

@@ -174,7 +174,7 @@ TEST(GoBackN, responsesAcknowledgeWhatLiesBefore) {
 }
 
 TEST(GoBackN, readsWithinTheirNumber) {
-    requester.most_reads = 1;
+    requester.max_reads = 1;
     traces({{Kind::read, 1}, {Kind::write, 1}, {Kind::read, 1}},
            {"> read_request 0", "> write_only 1*", "< read_response_only 0", "< ack 1", "> read_request 2",
             "< read_response_only 2"});

@@ -61,8 +61,8 @@ TEST(MessageSizes, uniformTakesBothEndsAndEachSizeAlike) {
     UNSIGNED_LONGS_EQUAL(3, sizes.size(0));
     UNSIGNED_LONGS_EQUAL(6, sizes.size(last));
     UNSIGNED_LONGS_EQUAL(4'500, sizes.mean_millibytes());
-    UNSIGNED_LONGS_EQUAL(3, sizes.least_bytes());
-    UNSIGNED_LONGS_EQUAL(6, sizes.most_bytes());
+    UNSIGNED_LONGS_EQUAL(3, sizes.min_bytes());
+    UNSIGNED_LONGS_EQUAL(6, sizes.max_bytes());
     for (std::uint32_t quarter = 0; quarter < 4; ++quarter) {
         UNSIGNED_LONGS_EQUAL(3 + quarter, sizes.size(at_share(quarter * 2'500)));
         UNSIGNED_LONGS_EQUAL(3 + quarter, sizes.size(at_share((quarter + 1) * 2'500) - (1ULL << 33)));
@@ -77,15 +77,15 @@ TEST(MessageSizes, betweenTwoPointsTheSizeIsInterpolated) {
     UNSIGNED_LONGS_EQUAL(2'501, sizes.size(at_share(5'000)));  // none of 2001 to 2500
     UNSIGNED_LONGS_EQUAL(7'501, sizes.size(at_share(7'500)));
     UNSIGNED_LONGS_EQUAL(12'500, sizes.size(last));
-    UNSIGNED_LONGS_EQUAL(1'001, sizes.least_bytes());
-    UNSIGNED_LONGS_EQUAL(12'500, sizes.most_bytes());
+    UNSIGNED_LONGS_EQUAL(1'001, sizes.min_bytes());
+    UNSIGNED_LONGS_EQUAL(12'500, sizes.max_bytes());
     UNSIGNED_LONGS_EQUAL(4'500'500, sizes.mean_millibytes());  // (1500.5 + 7500.5) / 2
 }
 
 TEST(MessageSizes, aTableThatEndsEarlyHasNoSizesBeyond) {
     const MessageSizes sizes(Points{{0, 0}, {100, 10'000}, {200, 10'000}});
     UNSIGNED_LONGS_EQUAL(100, sizes.size(last));
-    UNSIGNED_LONGS_EQUAL(100, sizes.most_bytes());
+    UNSIGNED_LONGS_EQUAL(100, sizes.max_bytes());
 }
 
 // The middles of the published tables' steps, weighted by hand, and half a byte for whole bytes.
@@ -93,10 +93,10 @@ TEST(MessageSizes, publishedTablesHaveTheirMeans) {
     UNSIGNED_LONGS_EQUAL(1'711'250'500, MessageSizes::web_search().mean_millibytes());
     UNSIGNED_LONGS_EQUAL(120'421'250, MessageSizes::facebook_hadoop().mean_millibytes());
     UNSIGNED_LONGS_EQUAL(40'870'300, MessageSizes::alibaba_storage().mean_millibytes());
-    UNSIGNED_LONGS_EQUAL(30'000'000, MessageSizes::web_search().most_bytes());
-    UNSIGNED_LONGS_EQUAL(1, MessageSizes::web_search().least_bytes());
-    UNSIGNED_LONGS_EQUAL(10'000'000, MessageSizes::facebook_hadoop().most_bytes());
-    UNSIGNED_LONGS_EQUAL(2'000'000, MessageSizes::alibaba_storage().most_bytes());
+    UNSIGNED_LONGS_EQUAL(30'000'000, MessageSizes::web_search().max_bytes());
+    UNSIGNED_LONGS_EQUAL(1, MessageSizes::web_search().min_bytes());
+    UNSIGNED_LONGS_EQUAL(10'000'000, MessageSizes::facebook_hadoop().max_bytes());
+    UNSIGNED_LONGS_EQUAL(2'000'000, MessageSizes::alibaba_storage().max_bytes());
 }
 
 TEST(MessageSizes, drawsHaveTheMean) {

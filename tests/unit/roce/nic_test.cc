@@ -114,7 +114,7 @@ class NicPair {
             end.arriving.pop_front();
             return;
         }
-        const auto frame = end.nic->take(now, allowed[next.end]);
+        const auto frame = end.nic->next_frame(now, allowed[next.end]);
         if (!frame) return;
         CHECK_TRUE((allowed[next.end] >> frame->priority & 1U) != 0);
         std::vector<std::uint8_t> bytes(frame->bytes);
@@ -406,12 +406,12 @@ TEST(Nic, nothingIsAllocatedPerPacket) {
     pair.flows[0].messages = UINT64_MAX;
     pair.settings[0].reaction = ReactionParameters::paper(line);
     Nic& nic = pair.nic(0);
-    std::vector<std::uint8_t> bytes(greatest_packet_bytes);
+    std::vector<std::uint8_t> bytes(max_packet_bytes);
     MemoryLeakDetector* detector = MemoryLeakWarningPlugin::getGlobalDetector();
     const unsigned before = detector->getCurrentAllocationNumber();
     nic.expire(us(1));
     for (unsigned n = 0; n < 900; ++n) {
-        const auto frame = nic.take(us(2 + n), 0xFF);
+        const auto frame = nic.next_frame(us(2 + n), 0xFF);
         CHECK_TRUE(frame.has_value());
         nic.write(*frame, bytes);
         nic.receive(std::span(bytes).first(frame->bytes), us(2 + n));

@@ -183,10 +183,10 @@ TEST(RcPacket, isReadAsWritten) {
                             some_route(true, 0x6005)};
     for (const Route& route : routes)
         for (const Opcode opcode : all_opcodes)
-            for (const std::uint32_t payload : {1U, 2U, 3U, 4U, 255U, 1024U, greatest_mtu}) {
+            for (const std::uint32_t payload : {1U, 2U, 3U, 4U, 255U, 1024U, max_path_mtu}) {
                 const Outgoing packet = some_packet(opcode, payload);
                 const Frame frame = written(packet, route);
-                CHECK_TRUE(frame.size() <= greatest_packet_bytes && frame.size() >= 60);
+                CHECK_TRUE(frame.size() <= max_packet_bytes && frame.size() >= 60);
                 const ExactCopy copy(frame);
                 const Incoming in = read_packet(copy.view());
                 CHECK_TRUE(in.refusal == Refusal::none && in.opcode == opcode);
@@ -208,7 +208,7 @@ TEST(RcPacket, aDescribedFrameIsTheOneThatIsWritten) {
     for (const Route& route : {some_route(), some_route(true), some_route(false, 0x6005)})
         for (const Opcode opcode : all_opcodes) {
             if (operation(opcode) == nullptr || !operation(opcode)->payload) continue;
-            for (const std::uint32_t payload : {30U, 255U, 1022U, greatest_mtu})
+            for (const std::uint32_t payload : {30U, 255U, 1022U, max_path_mtu})
                 for (const std::uint32_t there : {20U, 22U, payload - 8}) {
                     const Outgoing packet = some_packet(opcode, payload);
                     const Frame carried = written(packet, route);

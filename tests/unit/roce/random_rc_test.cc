@@ -36,10 +36,10 @@ struct Tally {
 std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally& tally) {
     Dice dice(seed);
     RequesterSettings requester;
-    requester.mtu = least_mtu << dice.below(3);
+    requester.mtu = min_path_mtu << dice.below(3);
     requester.window_bytes = dice.below(3) == 0 ? 0 : std::uint64_t{1} + dice.below(40'000);
     requester.ack_every = 1 + dice.below(20);
-    requester.most_reads = 1 + dice.below(4);
+    requester.max_reads = 1 + dice.below(4);
     requester.messages = 1 + dice.below(10);
     requester.timeout = microseconds(60 + dice.below(300));
     requester.retry_count = may_fail ? dice.below(8) : unlimited_retries;
@@ -48,10 +48,10 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
     ResponderSettings responder;
     responder.mtu = requester.mtu;
     responder.ack_every = 1 + dice.below(30);
-    responder.most_reads = requester.most_reads + dice.below(2);
+    responder.max_reads = requester.max_reads + dice.below(2);
     responder.first_psn = requester.first_psn;
     if (recovery == Recovery::selective)
-        requester.recovery = {recovery, least_receive_window << dice.below(3),
+        requester.recovery = {recovery, min_receive_window << dice.below(3),
                               microseconds(dice.below(3) == 0 ? 0 : dice.below(60))};
     responder.recovery = requester.recovery;
     RcPair pair(requester, responder, dice.below(4) == 0);

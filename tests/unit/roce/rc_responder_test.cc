@@ -25,7 +25,7 @@ Incoming read_of(std::uint32_t psn, std::uint32_t length) {
 }  // namespace
 
 TEST_GROUP(RcResponder) {
-    ResponderSettings settings{.mtu = mtu, .most_reads = 2};
+    ResponderSettings settings{.mtu = mtu, .max_reads = 2};
     RcResponder made() const { return RcResponder(settings); }
 
     // Its next answer.
@@ -87,7 +87,7 @@ TEST(RcResponder, refusesWrongLengths) {
     refuses({packet(Opcode::write_first, 0, mtu, 2 * mtu), packet(Opcode::write_last, 1, mtu - 1)});
     refuses({packet(Opcode::write_first, 0, mtu, 2 * mtu), packet(Opcode::write_middle, 1, mtu)});
     refuses({read_of(0, 0)});
-    refuses({read_of(0, most_message_bytes + 1)});
+    refuses({read_of(0, max_message_bytes + 1)});
 }
 
 TEST(RcResponder, hasFailedForGood) {

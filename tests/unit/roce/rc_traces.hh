@@ -74,7 +74,7 @@ struct RcTraces : public Utest {
     void reorders(const ReceiveWindow::Counters& of, unsigned inversions, unsigned depth,
                   unsigned repeated) const {
         LONGS_EQUAL(inversions, of.inversions);
-        LONGS_EQUAL(depth, of.most_depth);
+        LONGS_EQUAL(depth, of.max_depth);
         LONGS_EQUAL(repeated, of.repeated);
     }
     // Of a SEND of five packets.

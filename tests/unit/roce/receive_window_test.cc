@@ -132,7 +132,7 @@ TEST(ReceiveWindow, isASetWithinItsWindow) {
             CHECK_TRUE(window.any(expected) == !model.empty());
         }
         CHECK_TRUE(window.counters().inversions == inversions && window.counters().repeated == repeated);
-        CHECK_TRUE(window.counters().most_depth == depth);
+        CHECK_TRUE(window.counters().max_depth == depth);
     }
 }
 

@@ -274,7 +274,7 @@ TEST(Requester, rnrTimes) {
     for (std::uint8_t code = 0; code < 32; ++code) LONGS_EQUAL(code, rnr_syndrome(rnr_delay(code)));
     LONGS_EQUAL(1, rnr_syndrome({}));
     LONGS_EQUAL(15, rnr_syndrome(rnr_delay(14) + picoseconds(1)));
-    LONGS_EQUAL(0, rnr_syndrome(longest_rnr_delay * 2));
+    LONGS_EQUAL(0, rnr_syndrome(max_rnr_delay * 2));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 1) == microseconds(10));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 14) == microseconds(1280));
     CHECK_TRUE(rnr_delay(syndrome_rnr | 31) == microseconds(491'520));
@@ -303,11 +303,11 @@ TEST(Requester, windowCountsPayloadAndWholeReads) {
 // Two greatest READs take 2^23 PSNs: all that may be outstanding.
 TEST(Requester, hasHalfOfThePsnsOutstandingAtMost) {
     Requester requester = made();
-    for (std::uint64_t n = 0; n < 2; ++n) CHECK_TRUE(requester.post(Kind::read, most_message_bytes, n));
+    for (std::uint64_t n = 0; n < 2; ++n) CHECK_TRUE(requester.post(Kind::read, max_message_bytes, n));
     CHECK_TRUE(requester.post(Kind::send, 2 * mtu, 2));
-    const std::uint32_t psns = most_message_bytes / mtu;
+    const std::uint32_t psns = max_message_bytes / mtu;
     sends(requester, {100, psn_of(100 + psns)});
-    CHECK_EQUAL(std::uint64_t{most_message_bytes} * 2, requester.outstanding_bytes());
+    CHECK_EQUAL(std::uint64_t{max_message_bytes} * 2, requester.outstanding_bytes());
     for (std::uint32_t n = 0; n < 2; ++n) {
         LONGS_EQUAL(mtu, requester.receive_response(100 + n, mtu, now).bytes);
         sends(requester, {psn_of(100 + 2 * psns + n)});

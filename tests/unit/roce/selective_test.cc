@@ -12,8 +12,8 @@ using State = Requester::State;
 
 constexpr std::uint32_t mtu = traced_mtu;
 static_assert(mtu == incoming_mtu);
-constexpr RecoverySettings at_once{Recovery::selective, least_receive_window, {}};
-constexpr RecoverySettings patient{Recovery::selective, least_receive_window, microseconds(5)};
+constexpr RecoverySettings at_once{Recovery::selective, min_receive_window, {}};
+constexpr RecoverySettings patient{Recovery::selective, min_receive_window, microseconds(5)};
 }  // namespace
 
 TEST_GROUP_BASE(Selective, sluice::roce::RcTraces){void setup() override{recovers(at_once);
@@ -342,25 +342,25 @@ TEST(Selective, sendsNoMoreThanTheReceiverKeeps) {
     CHECK_TRUE(end.post(Kind::write, 100 * mtu, 0));
     unsigned sent = 0;
     while (end.next(Time{})) ++sent;
-    LONGS_EQUAL(least_receive_window, sent);
+    LONGS_EQUAL(min_receive_window, sent);
     end.receive_aeth(1, {syndrome_ack}, Time{});
     while (end.next(Time{})) ++sent;
-    LONGS_EQUAL(least_receive_window + 2, sent);
+    LONGS_EQUAL(min_receive_window + 2, sent);
 }
 
 TEST(Selective, keepsNoMoreThanItsWindow) {
     RcResponder end(responder);
-    LONGS_EQUAL(0, end.receive(send_only(least_receive_window)).bytes);
+    LONGS_EQUAL(0, end.receive(send_only(min_receive_window)).bytes);
     LONGS_EQUAL(1, end.counters().early);
     CHECK_FALSE(end.has_next());
-    const auto last = end.receive(send_only(least_receive_window - 1));
-    CHECK_TRUE(last.bytes == mtu && last.offset == std::uint64_t{least_receive_window - 1} * mtu);
+    const auto last = end.receive(send_only(min_receive_window - 1));
+    CHECK_TRUE(last.bytes == mtu && last.offset == std::uint64_t{min_receive_window - 1} * mtu);
     LONGS_EQUAL(0, last.messages);
     const auto nak = end.next();
     LONGS_EQUAL(0, nak->psn);
-    LONGS_EQUAL(least_receive_window - 1, nak->aeth.msn);
+    LONGS_EQUAL(min_receive_window - 1, nak->aeth.msn);
     CHECK_FALSE(end.has_next());
-    LONGS_EQUAL(0, end.receive(send_only(least_receive_window - 1)).bytes);
+    LONGS_EQUAL(0, end.receive(send_only(min_receive_window - 1)).bytes);
     LONGS_EQUAL(1, end.counters().duplicates);
     CHECK_TRUE(end.receive(send_only(0)).messages == 1);
 }
@@ -398,7 +398,7 @@ TEST(Selective, judgesLengthsOfWhatComesEarly) {
     fails(packet(Opcode::send_first, 1, mtu - 1));
     fails(packet(Opcode::write_only, 1, 9, 10));
     fails(packet(Opcode::read_request, 1, 0, 0));
-    fails(packet(Opcode::read_request, 1, 0, most_message_bytes + 1));
+    fails(packet(Opcode::read_request, 1, 0, max_message_bytes + 1));
 }
 
 // Wires that only reorder: nothing is sent again while the reorder window is above the lateness.
@@ -430,7 +430,7 @@ TEST(Selective, reorderingAloneSendsNothingAgain) {
             LONGS_EQUAL(0, counters.retransmissions + counters.timeouts + counters.sequence_errors);
             for (const auto* each : {&pair.requester().reordering(), &pair.responder().reordering()}) {
                 inversions += each->inversions;
-                depth = std::max(depth, each->most_depth);
+                depth = std::max(depth, each->max_depth);
                 LONGS_EQUAL(0, each->repeated);
             }
         }

@@ -12,9 +12,9 @@
 namespace sluice::fabric {
 namespace {
 
-constexpr std::uint64_t most_jobs = 1024;
-constexpr std::uint64_t most_threads = 64;
-constexpr std::uint64_t most_shards = 1'000'000;
+constexpr std::uint64_t max_jobs = 1024;
+constexpr std::uint64_t max_threads = 64;
+constexpr std::uint64_t max_shards = 1'000'000;
 
 }  // namespace
 
@@ -66,20 +66,20 @@ tl::expected<Arguments, std::string> parse_arguments(const std::vector<std::stri
             arguments.html = value;
         } else if (word == "--jobs") {
             const auto jobs = parse_integer(value);
-            if (!jobs || *jobs == 0 || *jobs > most_jobs)
-                return tl::unexpected(fmt::format("--jobs {}: is no number from 1 to {}", value, most_jobs));
+            if (!jobs || *jobs == 0 || *jobs > max_jobs)
+                return tl::unexpected(fmt::format("--jobs {}: is no number from 1 to {}", value, max_jobs));
             arguments.jobs = static_cast<unsigned>(*jobs);
         } else if (word == "--threads") {
             const auto threads = parse_integer(value);
-            if (!threads || *threads == 0 || *threads > most_threads)
+            if (!threads || *threads == 0 || *threads > max_threads)
                 return tl::unexpected(
-                    fmt::format("--threads {}: is no number from 1 to {}", value, most_threads));
+                    fmt::format("--threads {}: is no number from 1 to {}", value, max_threads));
             arguments.threads = static_cast<unsigned>(*threads);
         } else if (word == "--shard") {
             const std::size_t slash = value.find('/');
             const auto shard = parse_integer(value.substr(0, slash));
             const auto shards = parse_integer(slash == value.npos ? "" : value.substr(slash + 1));
-            if (!shard || !shards || *shard == 0 || *shard > *shards || *shards > most_shards)
+            if (!shard || !shards || *shard == 0 || *shard > *shards || *shards > max_shards)
                 return tl::unexpected(fmt::format("--shard {}: wants I/N, from 1/N to N/N", value));
             arguments.shard = static_cast<unsigned>(*shard);
             arguments.shards = static_cast<unsigned>(*shards);

@@ -42,22 +42,21 @@ AssertConfig such_that_of(const FindConfig& find) {
 
 std::optional<EalOptions> judge_points(const Arguments& arguments, const std::string& text,
                                        const std::vector<SweepPoint>& points, const VaryConfig& vary) {
-    constexpr std::size_t most_judged =
-        1024;  // beyond, evenly spread ones; the others are judged as they run
-    constexpr std::size_t most_told = 20;
+    constexpr std::size_t max_judged = 1024;  // beyond, evenly spread ones; the others are judged as they run
+    constexpr std::size_t max_told = 20;
     EalOptions largest;
     std::size_t bad = 0;
-    const std::size_t step = std::max<std::size_t>(points.size() / most_judged, 1);
+    const std::size_t step = std::max<std::size_t>(points.size() / max_judged, 1);
     for (std::size_t n = 0; n < points.size(); n += step) {
         std::vector<std::string> sets = arguments.sets;
         for (std::string& set : points[n].sets(vary)) sets.push_back(std::move(set));
         const auto plan = plan_of(text, arguments.files[0], sets, arguments.force);
         if (plan)
             keep_largest(largest, *plan);
-        else if (++bad <= most_told)
+        else if (++bad <= max_told)
             complain("run {} ({}): {}\n", n, points[n].text(vary), plan.error().front());
     }
-    if (bad > most_told) complain("and {} more\n", bad - most_told);
+    if (bad > max_told) complain("and {} more\n", bad - max_told);
     if (bad != 0) return std::nullopt;
     return largest;
 }

@@ -44,7 +44,7 @@ std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::str
             complain("{}\n", ConfigError{file, event.place, "event.do", error, {}, {}}.text());
             good = false;
         }
-    for (const FabricFinding& each : judge(*plan, arguments.force, std::ref(progress))) {
+    for (const FabricFinding& each : judge_plan(*plan, arguments.force, std::ref(progress))) {
         good &= each.finding.severity != Severity::error;
         if (arguments.verb == "check" || each.finding.severity != Severity::note)
             complain("{}\n", each.text(file));

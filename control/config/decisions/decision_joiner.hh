@@ -1,0 +1,86 @@
+// Joins the events of packets to records and hands on those that are complete.
+//
+// Events of one packet come from the rings of one or two workers, in any order between the two. `settle`
+// ends a round in which every ring was emptied: ended records are handed on, ordered by (end, pauses first,
+// ingress port, sequence), which does not depend on the number of workers. A record that lacks a stage waits
+// one round for it, since under the real clock a ring may be emptied a moment before the stage was posted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "control/config/decisions/decision_record.hh"
+#include "control/config/decisions/why_table.hh"
+
+namespace sluice {
+
+class DecisionJoiner {
+  public:
+    static constexpr std::size_t max_latest = 1000;
+    using Sink = std::function<void(const std::string& line)>;
+
+    // At most `max_open` packets are followed at a time: then the oldest is given up.
+    // `timeline`: see json_line.
+    DecisionJoiner(PortNames ports, std::size_t max_open, Sink sink,
+                   const CaptureTimeline* timeline = nullptr);
+
+    // Mask of bit_of(Verdict): the records kept from now on.
+    void keep(std::uint8_t verdicts) { verdicts_ = verdicts; }
+    void join(const DecisionEvent& event);
+    void settle();
+    // The run has ended: records still under way are `unfinished`.
+    void finish(Time now);
+
+    // Records kept, pauses and resumes included, in all and by verdict.
+    std::uint64_t recorded() const;
+    std::uint64_t recorded(Verdict verdict) const { return recorded_[static_cast<std::size_t>(verdict)]; }
+    std::uint64_t given_up() const { return given_up_; }
+    std::size_t open() const { return open_.size(); }
+    // Memory that so many packets take, while they are followed, at most.
+    static std::uint64_t bytes(std::size_t max_open) {
+        constexpr std::size_t links = 6 * sizeof(void*);  // of a list's node and of a hash table's
+        return max_open * (sizeof(Open) + sizeof(DecisionKey) + sizeof(Place) + links);
+    }
+    // The last ones, the oldest first; at most max_latest.
+    const std::deque<DecisionRecord>& latest() const { return latest_; }
+    const WhyTable& why() const { return why_; }
+
+  private:
+    struct Open {
+        DecisionRecord record;
+        bool waiting = false;  // ended, and seen so by a settle
+    };
+    using Place = std::list<Open>::iterator;
+    struct HashKey {
+        std::size_t operator()(const DecisionKey& key) const {
+            return std::hash<std::uint64_t>{}(key.sequence << 8 ^ key.port);
+        }
+    };
+
+    Place place_of(const DecisionKey& key);
+    void forget(Place place);
+    void hand_on(std::vector<DecisionRecord>& records);
+
+    PortNames ports_;
+    std::size_t max_open_;
+    Sink sink_;
+    const CaptureTimeline* timeline_;
+    std::uint8_t verdicts_ = 0xFF;
+    std::list<Open> open_;  // oldest first
+    std::unordered_map<DecisionKey, Place, HashKey> index_;
+    std::vector<DecisionKey> ended_;  // since the last settle, or waiting
+    std::vector<DecisionRecord> pauses_;
+    std::array<std::uint64_t, verdict_names.size()> recorded_{};
+    std::uint64_t given_up_ = 0;
+    std::deque<DecisionRecord> latest_;
+    WhyTable why_;
+};
+
+}  // namespace sluice
