@@ -9,19 +9,14 @@
 
 #include "control/config/schema/values.hh"
 #include "control/fabric/run/pause_words.hh"
+#include "control/report/figures/figure_functions.hh"
+#include "control/report/figures/report_hosts.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Rank = roce::CollectiveRank;
-
-// The least value that `per_mille` of all do not exceed; 0 of none.
-std::int64_t quantile(std::vector<std::int64_t> values, std::size_t per_mille) {
-    if (values.empty()) return 0;
-    std::ranges::sort(values);
-    return values[std::max<std::size_t>((values.size() * per_mille + 999) / 1000, 1) - 1];
-}
 
 struct Member {
     const std::string* name;
@@ -126,10 +121,6 @@ Json slowest_path_json(const CollectiveMoment& from, const CollectiveMoment& to)
             {"over_median_permille", over_median(*slowest)}};
 }
 
-std::uint64_t per_second(std::uint64_t bytes, double ps) {
-    return ps <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / ps);
-}
-
 Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMoment& from,
                      const CollectiveMoment& to) {
     const CollectivePlan& plan = fabric.plan().collectives[id];
@@ -150,7 +141,7 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
     // A duration of no step is null: as 0 it would be less than whatever it is compared with.
     const auto of_steps = [&](std::int64_t ps) { return times.empty() ? Json(nullptr) : Json(ps / 1000); };
     const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
-    const std::uint64_t bandwidth = per_second(plan.settings.bytes, mean);
+    const std::uint64_t bandwidth = bits_per_second(plan.settings.bytes, mean);
     const roce::BusFactor factor = roce::bus_factor(plan.settings.kind, plan.settings.ranks);
     return {{"name", config.name},
             {"kind", to_string(config.kind)},

@@ -31,12 +31,6 @@ Json between(const Json& before, const Json& after, std::string_view path) {
     return difference(&before, after, path, leaf_between);
 }
 
-std::uint64_t per_second(std::uint64_t bytes, Duration in) {
-    return in.ps <= 0
-               ? 0
-               : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
-}
-
 // What an entry of a list is called matters to nobody but the catalogue.
 Json flow_between(const Json& before, const Json& after, const roce::FlowStatistics& statistics,
                   Duration length) {
@@ -44,7 +38,7 @@ Json flow_between(const Json& before, const Json& after, const roce::FlowStatist
     Json figures = after;
     figures.erase("name");
     flow.update(between(before, figures, "flows.flow"));
-    flow["throughput_bps"] = per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
+    flow["throughput_bps"] = bits_per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
     flow.update(durations_json(statistics));
     return flow;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 
 namespace sluice {
 namespace {
@@ -22,12 +21,6 @@ constexpr std::array functions{
     FunctionName{"p99", Function::p99},   FunctionName{"p999", Function::p999},
     FunctionName{"jain", Function::jain}, FunctionName{"imbalance", Function::imbalance},
 };
-
-double quantile(std::vector<double> values, unsigned per_mille) {
-    std::sort(values.begin(), values.end());
-    const std::size_t rank = (values.size() * per_mille + 999) / 1000;
-    return values[std::max<std::size_t>(rank, 1) - 1];
-}
 
 }  // namespace
 

@@ -79,12 +79,6 @@ struct Sum {
     }
 };
 
-std::uint64_t bits_per_second(std::uint64_t bytes, Duration in) {
-    return in.ps <= 0
-               ? 0
-               : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / static_cast<double>(in.ps));
-}
-
 // By class, those that were paused.
 Json paused_json(const HostPort& port, Time now) {
     Json json = Json::object();
@@ -204,6 +198,10 @@ std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
                 total.by_size[size].add(own.by_size[size]);
         }
     return totals;
+}
+
+std::uint64_t bits_per_second(std::uint64_t bytes, double in_ps) {
+    return in_ps <= 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e12 / in_ps);
 }
 
 Json durations_json(const roce::FlowStatistics& statistics) { return json_of(duration_rows, {statistics}); }

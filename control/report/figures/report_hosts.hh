@@ -27,6 +27,11 @@ std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
                                                   const std::vector<const HostPort*>& hosts);
 // `completion_ns` and `slowdown_permille`; of no message null.
 nlohmann::ordered_json durations_json(const roce::FlowStatistics& statistics);
+// 0 in no time.
+std::uint64_t bits_per_second(std::uint64_t bytes, double in_ps);
+inline std::uint64_t bits_per_second(std::uint64_t bytes, Duration in) {
+    return bits_per_second(bytes, static_cast<double>(in.ps));
+}
 // Flows of hosts at any switches; `world` has the flows, `hosts` have caught up.
 nlohmann::ordered_json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now);
 
