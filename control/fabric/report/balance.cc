@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
+
+#include "control/report/figures/figure_functions.hh"
+#include "control/report/figures/report_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -21,32 +25,33 @@ std::map<IpAddress, LinkId> neighbors_of(const FabricPlan& plan, NodeId node) {
     return neighbors;
 }
 
+struct BalanceSource {
+    const SwitchPlan& self;
+    unsigned tier;
+    std::vector<std::string> links{};
+    std::vector<double> loads{};
+};
+
+// Null: there is no load.
+Json permille_or_null(FigureFunction function, const std::vector<double>& loads) {
+    if (std::ranges::all_of(loads, [](double load) { return load == 0; })) return nullptr;
+    return static_cast<std::uint64_t>(std::llround(fold(function, loads) * 1000));
+}
+
+FIGURE_ROWS(balance_figures, BalanceSource, "balance.{group}") = {
+#include "control/report/figures/rows/fabric/balance.def"
+};
+
 Json group_json(const FabricPlan& plan, const SwitchPlan& self, const std::set<LinkId>& members,
                 const Json& links) {
-    Json names = Json::array();
-    double sum = 0, squares = 0, most = 0;
+    BalanceSource source{self, plan.topology.nodes[self.node].tier};
     for (const LinkId id : members) {
         const Link& link = plan.topology.links[id];
         const unsigned from = link.ends[0].node == self.node ? 0 : 1;
-        const double load = links[link.name]["directions"][from]["load_ppm"].get<double>();
-        names.push_back(link.name);
-        sum += load;
-        squares += load * load;
-        most = std::max(most, load);
+        source.links.push_back(link.name);
+        source.loads.push_back(links[link.name]["directions"][from]["load_ppm"].get<double>());
     }
-    const auto count = static_cast<double>(members.size());
-    Json json = {{"switch", self.name},
-                 {"tier", plan.topology.nodes[self.node].tier},
-                 {"links", std::move(names)},
-                 {"mean_load_ppm", static_cast<std::uint64_t>(sum / count)},
-                 {"max_over_mean_permille", nullptr},
-                 {"jain_permille", nullptr}};
-    if (sum != 0) {
-        json["max_over_mean_permille"] = static_cast<std::uint64_t>(std::llround(most * count / sum * 1000));
-        json["jain_permille"] =
-            static_cast<std::uint64_t>(std::llround(sum * sum / (squares * count) * 1000));
-    }
-    return json;
+    return json_of(balance_figures, source);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/figure_functions.hh"
 #include "control/report/figures/report_hosts.hh"
+#include "control/report/figures/report_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -73,7 +74,12 @@ std::string_view state_of(const std::vector<Member>& members) {
     return std::ranges::all_of(members, in(Rank::State::done)) ? "done" : "running";
 }
 
-Json straggler_json(const std::vector<Member>& members, std::size_t first, std::size_t steps) {
+struct Straggler {
+    Json host, by_ns;  // null: no step ended
+    std::size_t steps = 0;
+};
+
+Straggler straggler_of(const std::vector<Member>& members, std::size_t first, std::size_t steps) {
     std::vector<std::vector<std::int64_t>> behind(members.size());  // of each, where it was last
     for (std::size_t step = first; step < steps; ++step) {
         const Time begun = members.front().rank->steps()[step].begun;
@@ -85,14 +91,17 @@ Json straggler_json(const std::vector<Member>& members, std::size_t first, std::
                                                          quantile(received, 500));
     }
     const auto most = std::ranges::max_element(behind, {}, &std::vector<std::int64_t>::size);
-    if (most->empty()) return {{"host", nullptr}, {"by_ns", nullptr}, {"steps", 0}};
-    return {{"host", *members[static_cast<std::size_t>(most - behind.begin())].name},
-            {"by_ns", quantile(*most, 500) / 1000},
-            {"steps", most->size()}};
+    if (most->empty()) return {};
+    return {*members[static_cast<std::size_t>(most - behind.begin())].name, quantile(*most, 500) / 1000,
+            most->size()};
 }
 
+struct SlowestPath {
+    Json from, to, mean_ns, over_median_permille;  // null: no message was acknowledged
+};
+
 // Of the messages that were acknowledged between two moments.
-Json slowest_path_json(const CollectiveMoment& from, const CollectiveMoment& to) {
+SlowestPath slowest_path_of(const CollectiveMoment& from, const CollectiveMoment& to) {
     struct Path {
         const CollectivePath* ends;
         int size;  // of its messages, in powers of two
@@ -113,13 +122,35 @@ Json slowest_path_json(const CollectiveMoment& from, const CollectiveMoment& to)
     for (const auto& [size, means] : of_size) median[size] = std::max<std::int64_t>(quantile(means, 500), 1);
     const auto over_median = [&](const Path& path) { return path.mean_ps * 1000 / median[path.size]; };
     const auto slowest = std::ranges::max_element(paths, {}, over_median);
-    if (slowest == paths.end())
-        return {{"from", nullptr}, {"to", nullptr}, {"mean_ns", nullptr}, {"over_median_permille", nullptr}};
-    return {{"from", *slowest->ends->from},
-            {"to", *slowest->ends->to},
-            {"mean_ns", slowest->mean_ps / 1000},
-            {"over_median_permille", over_median(*slowest)}};
+    if (slowest == paths.end()) return {};
+    return {*slowest->ends->from, *slowest->ends->to, slowest->mean_ps / 1000, over_median(*slowest)};
 }
+
+struct CollectiveSource {
+    const CollectiveConfig& config;
+    const roce::CollectiveSettings& settings;
+    const std::vector<Member>& members;
+    const std::vector<std::int64_t>& times;  // of steps, in ps
+    double mean;
+    std::int64_t completion;
+    Straggler straggler;
+    SlowestPath slowest_path;
+    std::uint64_t bandwidth = bits_per_second(settings.bytes, mean);
+    roce::BusFactor bus = roce::bus_factor(settings.kind, settings.ranks);
+
+    // A duration of no step is null: as 0 it would be less than whatever it is compared with.
+    Json of_steps(std::int64_t ps) const { return times.empty() ? Json(nullptr) : Json(ps / 1000); }
+    Json step_ns() const {
+        return {{"mean", of_steps(static_cast<std::int64_t>(mean))},
+                {"p50", of_steps(quantile(times, 500))},
+                {"p99", of_steps(quantile(times, 990))},
+                {"max", of_steps(quantile(times, 1000))}};
+    }
+};
+
+FIGURE_ROWS(collective_figures, CollectiveSource, "collectives.{collective}") = {
+#include "control/report/figures/rows/fabric/collective.def"
+};
 
 Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMoment& from,
                      const CollectiveMoment& to) {
@@ -138,27 +169,10 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
         sum += times.back();
         completion = (ended - plan.settings.start).ps;
     }
-    // A duration of no step is null: as 0 it would be less than whatever it is compared with.
-    const auto of_steps = [&](std::int64_t ps) { return times.empty() ? Json(nullptr) : Json(ps / 1000); };
     const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
-    const std::uint64_t bandwidth = bits_per_second(plan.settings.bytes, mean);
-    const roce::BusFactor factor = roce::bus_factor(plan.settings.kind, plan.settings.ranks);
-    return {{"name", config.name},
-            {"kind", to_string(config.kind)},
-            {"state", state_of(members)},
-            {"ranks", plan.settings.ranks},
-            {"bytes", plan.settings.bytes},
-            {"steps", times.size()},
-            {"step_ns",
-             {{"mean", of_steps(static_cast<std::int64_t>(mean))},
-              {"p50", of_steps(quantile(times, 500))},
-              {"p99", of_steps(quantile(times, 990))},
-              {"max", of_steps(quantile(times, 1000))}}},
-            {"completion_ns", of_steps(completion)},
-            {"algorithm_bandwidth_bps", bandwidth},
-            {"bus_bandwidth_bps", bandwidth * factor.numerator / factor.denominator},
-            {"straggler", straggler_json(members, from.steps, to.steps)},
-            {"slowest_path", slowest_path_json(from, to)}};
+    return json_of(collective_figures,
+                   {config, plan.settings, members, times, mean, completion,
+                    straggler_of(members, from.steps, to.steps), slowest_path_of(from, to)});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "control/fabric/report/timeline.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/report_hosts.hh"
+#include "control/report/figures/report_rows.hh"
 #include "control/report/figures/verdict.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "lib/pfc/pfc_honor.hh"
@@ -20,34 +21,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Moves the members of `from` behind those of `to`; update() copies them.
-void add_to(Json& to, Json from) {
+// `from` behind the members of `to`; update() copies it.
+Json extended(Json to, Json from) {
     make_room(to, to.size() + from.size());
     for (auto& [key, value] : from.items()) to[key] = std::move(value);
+    return to;
 }
 
-Json ledger_json(const Fabric& fabric) {
-    const Fabric::Ledger ledger = fabric.ledger();
-    Json by_place = Json::object();
-    for (const auto& [place, reasons] : fabric.losses())
-        for (const auto& [reason, frames] : reasons) by_place[place][reason] = frames;
-    return {{"sent", ledger.sent},
-            {"made", ledger.made},
-            {"added", ledger.added},
-            {"delivered", ledger.delivered},
-            {"consumed", ledger.consumed},
-            {"dropped", ledger.dropped},
-            {"punted", ledger.punted},
-            {"missed", ledger.missed},
-            {"overrun", ledger.overrun},
-            {"lost_on_wire", ledger.lost_on_wire},
-            {"lost_into_cut", ledger.lost_into_cut},
-            {"lost_by_fault", ledger.lost_by_fault},
-            {"queued", ledger.queued},
-            {"on_wire", ledger.on_wire},
-            {"balanced", ledger.balanced()},
-            {"dropped_by", std::move(by_place)}};
-}
+struct LedgerSource : Fabric::Ledger {
+    Fabric::Losses losses;
+};
+
+FIGURE_ROWS(ledger_figures, LedgerSource, "ledger") = {
+#include "control/report/figures/rows/fabric/ledger.def"
+};
+
+Json ledger_json(const Fabric& fabric) { return json_of(ledger_figures, {fabric.ledger(), fabric.losses()}); }
 
 // Of all switches and cables: a lossless packet that is lost anywhere is lost.
 RunVerdict judge_fabric(const Fabric& fabric) {
@@ -103,59 +92,68 @@ ToldSymptoms symptoms_among(const Fabric& fabric) {
     });
 }
 
-// The frames that one end of a link has sent, and how long the other has paused it.
-Json direction_json(const Fabric& fabric, const Link& link, unsigned from, Time now) {
-    const LinkEnd& sender = link.ends[from];
-    const LinkEnd& receiver = link.ends[1 - from];
-    const Node& node = fabric.plan().topology.nodes[sender.node];
-    Json json = {{"from", node.name}, {"to", fabric.plan().topology.nodes[receiver.node].name}};
-    std::uint64_t packets = 0, bytes = 0;
-    Json paused = Json::object();
-    const auto add_paused = [&](ClassId n, Duration time) {
-        if (time.ps != 0) paused[std::to_string(n)] = time.ps / 1000;
-    };
-    if (node.is_host) {
-        const FabricSwitch& leaf = fabric.switches()[fabric.plan().switch_of[sender.node]];
-        const PortView port = leaf.running->device().view(leaf.ports->id_of(receiver.port));
-        packets = port.received([](const ReceiveCounters& queue) { return queue.rx.packets.get(); });
-        bytes = port.received([](const ReceiveCounters& queue) { return queue.rx.bytes.get(); });
-        const HostPort& host = fabric.host(sender.node);
-        for (ClassId n = 0; n < classes; ++n) add_paused(n, host.paused_time(n, now));
-    } else {
-        const FabricSwitch& self = fabric.switches()[fabric.plan().switch_of[sender.node]];
-        const PortView port = self.running->device().view(self.ports->id_of(sender.port));
-        packets = port.counters().tx.packets.get();
-        bytes = port.counters().tx.bytes.get();
-        for (ClassId n = 0; n < classes; ++n) add_paused(n, port.honor().paused_time(n, now));
+struct LinkSource {
+    const Fabric& fabric;
+    LinkId id;
+    Time now;
+    const Link& link = fabric.plan().topology.links[id];
+    const Node& node(const LinkEnd& end) const { return fabric.plan().topology.nodes[end.node]; }
+};
+
+struct DirectionSource {
+    const LinkSource& of;
+    unsigned end;
+    const LinkEnd& sender = of.link.ends[end];
+    const LinkEnd& receiver = of.link.ends[1 - end];
+    const Node& from = of.node(sender);
+    const Node& to = of.node(receiver);
+    WireLosses lost = of.fabric.wire_losses(of.id, 1 - end);
+    const LinkEnd& counted = from.is_host ? receiver : sender;  // at a switch
+    const FabricSwitch& device = of.fabric.switches()[of.fabric.plan().switch_of[counted.node]];
+    PortView port = device.running->device().view(device.ports->id_of(counted.port));
+    std::uint64_t packets = count(&Traffic::packets);
+    std::uint64_t bytes = count(&Traffic::bytes);
+
+    std::uint64_t count(Counter Traffic::*what) const {
+        if (!from.is_host) return (port.counters().tx.*what).get();
+        return port.received([&](const ReceiveCounters& queue) { return (queue.rx.*what).get(); });
     }
-    const std::uint64_t wire = bytes + packets * wire_overhead_bytes;
-    const double capacity = static_cast<double>(now.ps) / static_cast<double>(link.speed.byte_time().ps);
-    json["packets"] = packets;
-    json["bytes"] = bytes;
-    json["load_ppm"] =
-        now.ps == 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(wire) * 1e6 / capacity);
-    json["paused_ns"] = std::move(paused);
-    return json;
+    std::uint64_t load_ppm() const {
+        if (of.now.ps == 0) return 0;
+        const std::uint64_t wire = bytes + packets * wire_overhead_bytes;
+        const double capacity =
+            static_cast<double>(of.now.ps) / static_cast<double>(of.link.speed.byte_time().ps);
+        return static_cast<std::uint64_t>(static_cast<double>(wire) * 1e6 / capacity);
+    }
+    Json paused_ns() const {
+        Json paused = Json::object();
+        for (ClassId n = 0; n < classes; ++n) {
+            const Duration time = from.is_host ? of.fabric.host(sender.node).paused_time(n, of.now)
+                                               : port.honor().paused_time(n, of.now);
+            if (time.ps != 0) paused[std::to_string(n)] = ns(time);
+        }
+        return paused;
+    }
+};
+
+FIGURE_ROWS(direction_figures, DirectionSource, "links.{link}.directions.{direction}") = {
+#include "control/report/figures/rows/fabric/link_direction.def"
+};
+
+Json directions_json(const LinkSource& link) {
+    return {json_of(direction_figures, {link, 0}), json_of(direction_figures, {link, 1})};
 }
 
-Json links_json(const Fabric& fabric, Time now) {
+FIGURE_ROWS(link_figures, LinkSource, "links.{link}") = {
+#include "control/report/figures/rows/fabric/link.def"
+};
+
+Json links_json(const Fabric& fabric) {
     Json json;
     const auto& links = fabric.plan().topology.links;
     make_room(json, links.size());
-    for (LinkId id = 0; id < links.size(); ++id) {
-        const Link& link = links[id];
-        Json one = {
-            {"speed_bps", link.speed.bits_per_second},
-            {"cable_m", link.cable_m},
-            {"cut", fabric.is_cut(id)},
-            {"directions", {direction_json(fabric, link, 0, now), direction_json(fabric, link, 1, now)}}};
-        for (unsigned from = 0; from < 2; ++from) {
-            const WireLosses lost = fabric.wire_losses(id, 1 - from);
-            one["directions"][from]["lost_on_wire"] = lost.on_wire;
-            one["directions"][from]["lost_into_cut"] = lost.into_cut;
-        }
-        json[link.name] = std::move(one);
-    }
+    for (LinkId id = 0; id < links.size(); ++id)
+        json[links[id].name] = json_of(link_figures, {fabric, id, fabric.now()});
     return json;
 }
 
@@ -173,35 +171,76 @@ std::vector<const HostPort*> hosts_of(const Fabric& fabric) {
     return hosts;
 }
 
-Json flows_json(const Fabric& fabric, Time now) {
+FIGURE_ROWS(flow_name_figures, std::string, "flows.{flow}") = {
+#include "control/report/figures/rows/fabric/flow.def"
+};
+
+Json flows_json(const Fabric& fabric) {
     Json list = Json::array();
-    Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), now);
-    for (auto& [name, flow] : by_name.items()) {
-        Json one = {{"name", name}};
-        add_to(one, std::move(flow));
-        list.push_back(std::move(one));
-    }
+    Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), fabric.now());
+    for (auto& [name, flow] : by_name.items())
+        list.push_back(extended(json_of(flow_name_figures, name), std::move(flow)));
     return list;
 }
 
+FIGURE_ROWS(host_figures, FabricSwitch, "hosts.{host}") = {
+#include "control/report/figures/rows/fabric/host.def"
+};
+
+Json hosts_json(const Fabric& fabric) {
+    Json json;
+    make_room(json, fabric.plan().topology.nodes.size());
+    const ToldSymptoms told = symptoms_among(fabric);
+    for (const FabricSwitch& each : fabric.switches()) {
+        Json behind = sluice::hosts_json(*each.running, told);
+        for (auto& [name, host] : behind.items())
+            json[name] = extended(json_of(host_figures, each), std::move(host));
+    }
+    return json;
+}
+
+FIGURE_ROWS(tier_figures, Node, "switches.{switch}") = {
+#include "control/report/figures/rows/fabric/switch.def"
+};
+
+Json switches_json(Fabric& fabric, Json (*report_of)(RunningSwitch&)) {
+    Json json;
+    make_room(json, fabric.switches().size());
+    for (FabricSwitch& each : fabric.switches())
+        json[each.plan->name] = extended(json_of(tier_figures, fabric.plan().topology.nodes[each.plan->node]),
+                                         report_of(*each.running));
+    return json;
+}
+
+struct FabricEventSource {
+    const FabricEvent& event;
+};
+
+FIGURE_ROWS(event_figures, FabricEventSource, "events.[]") = {
+#include "control/report/figures/rows/any_event.def"
+};
+
 Json events_json(const Fabric& fabric) {
     Json events = Json::array();
-    for (const FabricEvent& event : fabric.events())
-        events.push_back({{"at_ns", event.at.ps / 1000}, {"kind", event.kind}, {"text", event.text}});
+    for (const FabricEvent& event : fabric.events()) events.push_back(json_of(event_figures, {event}));
     return events;
 }
 
+struct HeadSource {
+    const Fabric& fabric;
+    bool is_interrupted;
+    const FabricConfig& file = fabric.plan().file;
+};
+
+FIGURE_ROWS(head_figures, HeadSource, "") = {
+#include "control/report/figures/rows/fabric/head.def"
+};
+
 // What a report begins with.
-Json head_json(const Fabric& fabric, bool interrupted) {
+Json head_json(const Fabric& fabric, bool is_interrupted) {
     Json report;
     make_room(report, 24);
-    const FabricConfig& file = fabric.plan().file;
-    report["fabric"] = file.file.substr(file.file.rfind('/') + 1);
-    report["name"] = file.scenario.name;
-    report["question"] = file.scenario.question;
-    report["seed"] = file.seed;
-    report["end_ns"] = fabric.now().ps / 1000;
-    report["verdict"] = verdict_json(judge_fabric(fabric), interrupted);
+    add_rows(report, head_figures, {fabric, is_interrupted});
     return report;
 }
 
@@ -212,52 +251,31 @@ std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
 }
 
 Json figures_json(Fabric& fabric) {
-    const Time now = fabric.now();
     Json report;
     make_room(report, 8);
     report["ledger"] = ledger_json(fabric);
-    make_room(report["hosts"], fabric.plan().topology.nodes.size());
-    const ToldSymptoms told = symptoms_among(fabric);
-    for (const FabricSwitch& each : fabric.switches()) {
-        Json behind = hosts_json(*each.running, told);
-        for (auto& [name, host] : behind.items()) {
-            Json one = {{"switch", each.plan->name}};
-            add_to(one, std::move(host));
-            report["hosts"][name] = std::move(one);
-        }
-    }
-    report["flows"] = flows_json(fabric, now);
+    report["hosts"] = hosts_json(fabric);
+    report["flows"] = flows_json(fabric);
     report["collectives"] = collectives_json(fabric);
-    report["links"] = links_json(fabric, now);
-    make_room(report["switches"], fabric.switches().size());
-    for (FabricSwitch& each : fabric.switches()) {
-        Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
-        add_to(one, sluice::make_report(*each.running));
-        report["switches"][each.plan->name] = std::move(one);
-    }
+    report["links"] = links_json(fabric);
+    report["switches"] = switches_json(fabric, sluice::make_report);
     return report;
 }
 
 Json make_overview(Fabric& fabric) {
     Json report = head_json(fabric, false);
     report["ledger"] = ledger_json(fabric);
-    report["flows"] = flows_json(fabric, fabric.now());
+    report["flows"] = flows_json(fabric);
     report["collectives"] = collectives_json(fabric);
-    report["links"] = links_json(fabric, fabric.now());
+    report["links"] = links_json(fabric);
     report["balance"] = balance_json(fabric.plan(), report["links"]);
-    make_room(report["switches"], fabric.switches().size());
-    for (FabricSwitch& each : fabric.switches()) {
-        Json one = {{"tier", fabric.plan().topology.nodes[each.plan->node].tier}};
-        add_to(one, make_short_report(*each.running));
-        report["switches"][each.plan->name] = std::move(one);
-    }
+    report["switches"] = switches_json(fabric, make_short_report);
     report["events"] = events_json(fabric);
     return report;
 }
 
 Json make_report(Fabric& fabric, bool interrupted) {
-    Json report = head_json(fabric, interrupted);
-    add_to(report, figures_json(fabric));
+    Json report = extended(head_json(fabric, interrupted), figures_json(fabric));
     report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["pauses"] = pauses_json(fabric);
     report["pauses_left_out"] =

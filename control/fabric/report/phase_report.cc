@@ -7,8 +7,9 @@
 
 #include "control/config/text/json_text.hh"
 #include "control/fabric/report/fabric_report.hh"
-#include "control/report/figures/figures.hh"
+#include "control/report/figures/figure_tree.hh"
 #include "control/report/figures/report_hosts.hh"
+#include "control/report/figures/report_rows.hh"
 #include "lib/values/units.hh"
 
 namespace sluice::fabric {
@@ -27,33 +28,30 @@ Json leaf_between(const Figure& figure, const Json& after, const Json* before) {
     return after;
 }
 
-Json between(const Json& before, const Json& after, std::string_view path) {
-    return difference(&before, after, path, leaf_between);
+Json between(const Json& before, const Json& after, const FigureNode& catalogue, std::string_view path) {
+    return difference(&before, after, find_node(catalogue, path), leaf_between);
 }
 
-// What an entry of a list is called matters to nobody but the catalogue.
+Json ledger_between(const Json& before, const Json& after) {
+    Json ledger = Json::object();
+    for (const auto& [name, value] : after.items())
+        if (value.is_number() && row_of_fabric("ledger." + name)->kind == FigureKind::counter)
+            ledger[name] = value.get<std::uint64_t>() - before[name].get<std::uint64_t>();
+    return ledger;
+}
+
 Json flow_between(const Json& before, const Json& after, const roce::FlowStatistics& statistics,
                   Duration length) {
-    Json flow = {{"name", after["name"]}};
-    Json figures = after;
-    figures.erase("name");
-    flow.update(between(before, figures, "flows.flow"));
+    Json flow = between(before, after, fabric_figures_tree(), "flows.flow");
     flow["throughput_bps"] = bits_per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
     flow.update(durations_json(statistics));
     return flow;
 }
 
 Json link_between(const Json& before, const Json& after, Duration length) {
-    Json link = after;
+    Json link = between(before, after, fabric_figures_tree(), "links.link");
     const double byte_ps = 8e12 / after["speed_bps"].get<double>();
-    for (unsigned n = 0; n < 2; ++n) {
-        Json& direction = link["directions"][n];
-        const Json& was = before["directions"][n];
-        for (const char* counter : {"packets", "bytes", "lost_on_wire", "lost_into_cut"})
-            direction[counter] = direction[counter].get<std::uint64_t>() - was[counter].get<std::uint64_t>();
-        for (auto& [priority, time] : direction["paused_ns"].items())
-            if (was["paused_ns"].contains(priority))
-                time = time.get<std::uint64_t>() - was["paused_ns"][priority].get<std::uint64_t>();
+    for (Json& direction : link["directions"]) {
         const auto wire =
             static_cast<double>(direction["bytes"].get<std::uint64_t>() +
                                 direction["packets"].get<std::uint64_t>() * wire_overhead_bytes);
@@ -66,17 +64,21 @@ Json link_between(const Json& before, const Json& after, Duration length) {
 }
 
 // Pauses that were in force within the phase.
-Json pauses_between(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_t to_ns) {
+struct PausesWithin {
     std::uint64_t count = 0, paused_ns = 0, longest_ns = 0;
+};
+
+PausesWithin pauses_within(const PauseWatch& watch, std::uint64_t from_ns, std::uint64_t to_ns) {
+    PausesWithin within;
     for (const PauseRecord& pause : watch.pauses()) {
         const std::uint64_t begin = std::max(pause.from.ps / 1000, from_ns);
         const std::uint64_t end = pause.until ? std::min(pause.until->ps / 1000, to_ns) : to_ns;
         if (begin >= end) continue;
-        ++count;
-        paused_ns += end - begin;
-        longest_ns = std::max(longest_ns, end - begin);
+        ++within.count;
+        within.paused_ns += end - begin;
+        within.longest_ns = std::max(within.longest_ns, end - begin);
     }
-    return {{"count", count}, {"paused_ns", paused_ns}, {"longest_ns", longest_ns}};
+    return within;
 }
 
 bool is_nothing(const Json& value) {
@@ -106,6 +108,49 @@ Json shortened(Json value, const Json* whole) {
     return any ? value : Json::array();
 }
 
+struct PhaseSource {
+    const Fabric& fabric;
+    const RunMoment &from, &to;
+    const Json &before = from.figures, &after = to.figures;
+    Duration length = to.at - from.at;
+    PausesWithin pauses = pauses_within(fabric.pauses(), from.at.ps / 1000, to.at.ps / 1000);
+
+    Json flows() const {
+        Json list = Json::array();
+        for (std::size_t n = 0; n < after["flows"].size(); ++n) {
+            roce::FlowStatistics within;
+            within.completion_time.set_to_difference(to.flows[n].completion_time,
+                                                     from.flows[n].completion_time);
+            within.slowdown.set_to_difference(to.flows[n].slowdown, from.flows[n].slowdown);
+            list.push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
+        }
+        return list;
+    }
+    Json links() const {
+        Json json;
+        make_room(json, after["links"].size());
+        for (const auto& [name, link] : after["links"].items())
+            json[name] = link_between(before["links"][name], link, length);
+        return json;
+    }
+    Json switches() const {
+        Json json;
+        make_room(json, after["switches"].size());
+        for (const auto& [name, device] : after["switches"].items()) {
+            Json one = Json::object();
+            for (const char* part : {"ledger", "ports"})
+                one[part] =
+                    between(before["switches"][name][part], device[part], switch_figures_tree(), part);
+            json[name] = std::move(one);
+        }
+        return json;
+    }
+};
+
+FIGURE_ROWS(phase_figures, PhaseSource, "phases.{phase}") = {
+#include "control/report/figures/rows/fabric/phase.def"
+};
+
 }  // namespace
 
 void shorten_phase(Json& phase, const Json& whole) {
@@ -119,36 +164,7 @@ RunMoment moment_of(Fabric& fabric) {
 }
 
 Json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to) {
-    const Duration length = to.at - from.at;
-    const std::uint64_t from_ns = from.at.ps / 1000, to_ns = to.at.ps / 1000;
-    Json phase = {{"from_ns", from_ns}, {"to_ns", to_ns}};
-    make_room(phase, 12);
-    const Json &before = from.figures, &after = to.figures;
-    Json& ledger = phase["ledger"] = Json::object();
-    for (const auto& [name, value] : after["ledger"].items())
-        if (value.is_number() && name != "queued" && name != "on_wire")
-            ledger[name] = value.get<std::uint64_t>() - before["ledger"][name].get<std::uint64_t>();
-    phase["hosts"] = between(before["hosts"], after["hosts"], "hosts");
-    phase["flows"] = Json::array();
-    for (std::size_t n = 0; n < after["flows"].size(); ++n) {
-        roce::FlowStatistics within;
-        within.completion_time.set_to_difference(to.flows[n].completion_time, from.flows[n].completion_time);
-        within.slowdown.set_to_difference(to.flows[n].slowdown, from.flows[n].slowdown);
-        phase["flows"].push_back(flow_between(before["flows"][n], after["flows"][n], within, length));
-    }
-    phase["collectives"] = collectives_between(fabric, from.collectives, to.collectives);
-    make_room(phase["links"], after["links"].size());
-    for (const auto& [name, link] : after["links"].items())
-        phase["links"][name] = link_between(before["links"][name], link, length);
-    make_room(phase["switches"], after["switches"].size());
-    for (const auto& [name, device] : after["switches"].items()) {
-        Json one = Json::object();
-        for (const char* part : {"ledger", "ports"})
-            one[part] = between(before["switches"][name][part], device[part], part);
-        phase["switches"][name] = std::move(one);
-    }
-    phase["pauses"] = pauses_between(fabric.pauses(), from_ns, to_ns);
-    return phase;
+    return json_of(phase_figures, {fabric, from, to});
 }
 
 }  // namespace sluice::fabric

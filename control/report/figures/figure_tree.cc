@@ -9,9 +9,11 @@ namespace {
 
 constexpr std::array shared_parts{
 #define FIGURE(...)
+#define PART(...)
 #define SWITCH_FIGURES(part) std::string_view(part),
 #include "control/report/figures/fabric_figures.def"
 #undef FIGURE
+#undef PART
 };
 
 constexpr std::array parts_of_phase{"ledger", "hosts", "flows", "collectives", "links"};
@@ -37,12 +39,6 @@ FigureNode tree_of(std::span<const Figure> rows) {
     FigureNode root;
     for (const Figure& figure : rows) node_at(root, figure.path).figure = &figure;
     return root;
-}
-
-const Figure* row_in(const FigureNode& root, std::string_view path) {
-    const FigureNode* node = &root;
-    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
-    return node == nullptr ? nullptr : node->figure;
 }
 
 void graft(FigureNode& onto, const FigureNode& from) {
@@ -115,6 +111,17 @@ const FigureNode& fabric_figures_tree() {
 }
 
 const FigureNode& phase_figures_tree() { return *fabric_figures_tree().find("phases")->find("any"); }
+
+const FigureNode* find_node(const FigureNode& root, std::string_view path) {
+    const FigureNode* node = &root;
+    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
+    return node;
+}
+
+const Figure* row_in(const FigureNode& root, std::string_view path) {
+    const FigureNode* node = find_node(root, path);
+    return node == nullptr ? nullptr : node->figure;
+}
 
 const Figure* row_of_fabric(std::string_view path) { return row_in(fabric_figures_tree(), path); }
 

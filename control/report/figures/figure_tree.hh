@@ -26,6 +26,9 @@ const FigureNode& switch_figures_tree();
 const FigureNode& fabric_figures_tree();
 const FigureNode& phase_figures_tree();  // of a fabric's run
 
+// By a path below `root`, in which {port} and the like may stand for themselves; nullptr: none.
+const FigureNode* find_node(const FigureNode& root, std::string_view path);
+const Figure* row_in(const FigureNode& root, std::string_view path);
 // The row of a path by a fabric's catalogue alone.
 const Figure* row_of_fabric(std::string_view path);
 

@@ -33,13 +33,6 @@ constexpr std::array<std::string_view, 5> kind_texts{"counter", "gauge", "flag",
 constexpr std::array<std::string_view, 11> unit_texts{
     "", "packets", "bytes", "ns", "cells", "cycles", "1/s", "bit/s", "1/1000 Celsius", "1/1000000", "1/1000"};
 
-// By the path of a leaf, in which {port} and the like may stand for themselves.
-const FigureNode* find_node(std::string_view path) {
-    const FigureNode* node = &switch_figures_tree();
-    while (node != nullptr && !path.empty()) node = node->find(take_first(path, '.'));
-    return node;
-}
-
 class Walk {
   public:
     explicit Walk(const std::function<void(const FigureLeaf&)>& each) : each_(each) {}
@@ -143,13 +136,10 @@ void to_base_unit(std::string& name, std::string_view unit, std::string_view bas
 std::span<const Figure> figures() { return catalogue; }
 std::span<const Figure> fabric_figures() { return catalogue_of_fabrics; }
 
-const Figure* find_figure(std::string_view path) {
-    const FigureNode* node = find_node(path);
-    return node == nullptr ? nullptr : node->figure;
-}
+const Figure* find_figure(std::string_view path) { return row_in(switch_figures_tree(), path); }
 
-Json difference(const Json* before, const Json& after, std::string_view path, const LeafDifference& leaf) {
-    return Difference(leaf).of(find_node(path), before, after);
+Json difference(const Json* before, const Json& after, const FigureNode* node, const LeafDifference& leaf) {
+    return Difference(leaf).of(node, before, after);
 }
 
 void for_each_leaf(const Json& report, const std::function<void(const FigureLeaf&)>& each) {

@@ -64,16 +64,18 @@ struct FigureLeaf {
 // In the report's order. Empty lists and objects have no leaf.
 void for_each_leaf(const nlohmann::ordered_json& report, const std::function<void(const FigureLeaf&)>& each);
 
+struct FigureNode;
+
 // One figure of a difference: of its value now and before, which is null where it was not there. A discarded
 // value: it is left out.
 using LeafDifference = std::function<nlohmann::ordered_json(
     const Figure& figure, const nlohmann::ordered_json& after, const nlohmann::ordered_json* before)>;
 
-// `after` with `leaf` of each figure, and without what the catalogue does not know. `path`: that of both in
-// the report; empty: they are reports. Entries of a list are taken by their place, or by what they tell of
-// themselves.
+// `after` with `leaf` of each figure, and without what the catalogue does not know. `node`: of both in a
+// catalogue (figure_tree.hh); nullptr: there is none. Entries of a list are taken by their place, or by what
+// they tell of themselves.
 nlohmann::ordered_json difference(const nlohmann::ordered_json* before, const nlohmann::ordered_json& after,
-                                  std::string_view path, const LeafDifference& leaf);
+                                  const FigureNode* node, const LeafDifference& leaf);
 
 // Of Prometheus: `sluice_`, the path without labels, the base unit, and `_total` for a counter. Empty: none.
 std::string metric_name(const Figure& figure);

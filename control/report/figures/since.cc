@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/report/figures/figures.hh"
+#include "control/report/figures/figure_tree.hh"
 
 namespace sluice {
 namespace {
@@ -93,7 +93,7 @@ void settle(Json& made, const Json& after, const Json* before, const SinceLook& 
 }  // namespace
 
 Json figures_since(const SinceLook& look) {
-    Json made = difference(&look.before, look.after, look.path, leaf_since);
+    Json made = difference(&look.before, look.after, find_node(switch_figures_tree(), look.path), leaf_since);
     settle(made, look.after, &look.before, look);
     return made;
 }

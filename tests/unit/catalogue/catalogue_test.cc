@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "CppUTest/TestHarness.h"
+#include "control/report/figures/figure_tree.hh"
 #include "control/report/figures/figures.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/serve/server/metrics.hh"
@@ -70,7 +71,7 @@ TEST(Catalogue, aDifferenceOfReportsHasTheRow) {
     };
     const Json before = {{"ports", {{"p0", json_of(seen_rows, {40})}}}};
     STRCMP_EQUAL(R"({"ports":{"p0":{"seen_packets":2,"late":{"seen_packets":7}},"p1":{"seen_packets":1}}})",
-                 difference(&before, report(), "", after_less_before).dump().c_str());
+                 difference(&before, report(), &switch_figures_tree(), after_less_before).dump().c_str());
 }
 
 }  // namespace sluice::catalogue_test
