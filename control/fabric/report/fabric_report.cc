@@ -226,6 +226,10 @@ Json events_json(const Fabric& fabric) {
     return events;
 }
 
+FIGURE_ROWS(pauses_figures, Fabric, "") = {
+#include "control/report/figures/rows/fabric/pauses.def"
+};
+
 struct HeadSource {
     const Fabric& fabric;
     bool is_interrupted;
@@ -277,12 +281,7 @@ Json make_overview(Fabric& fabric) {
 Json make_report(Fabric& fabric, bool interrupted) {
     Json report = extended(head_json(fabric, interrupted), figures_json(fabric));
     report["balance"] = balance_json(fabric.plan(), report["links"]);
-    report["pauses"] = pauses_json(fabric);
-    report["pauses_left_out"] =
-        fabric.pauses().pauses().size() + fabric.pauses().left_out() - report["pauses"].size();
-    report["pause_trees"] = pause_trees_json(fabric);
-    report["pause_cycles"] = pause_cycles_json(fabric);
-    report["pause_timeline"] = timeline_json(fabric);
+    add_rows(report, pauses_figures, fabric);
     report["events"] = events_json(fabric);
     return report;
 }

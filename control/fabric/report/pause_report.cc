@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "control/fabric/run/fabric.hh"
 #include "control/fabric/run/pause_chains.hh"
 #include "control/fabric/run/pause_words.hh"
+#include "control/report/figures/report_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -143,40 +145,60 @@ std::string chain_text(const Json& chain, bool last_pauses) {
     return text;
 }
 
-Json cause_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause,
-                const PauseCause& cause) {
-    Json json = {{"from_ns", cause.from.ps / 1000},
-                 {"to", peer_name(plan, watch, pause.device, cause.egress_port)},
-                 {"queue", cause.egress_queue},
-                 {"because_of", nullptr},
-                 {"slow_host", cause.kind == PauseCause::Kind::host}};
-    if (cause.parent != PauseRecord::none) json["because_of"] = cause.parent;
+struct PauseSource {
+    const FabricPlan& plan;
+    const PauseWatch& watch;
+    const PauseRecord& pause;
+    Time now;
+};
+
+struct CauseSource {
+    const PauseSource& of;
+    const PauseCause& cause;
+};
+
+FIGURE_ROWS(cause_figures, CauseSource, "pauses.[].causes.[]") = {
+#include "control/report/figures/rows/fabric/pause_cause.def"
+};
+
+Json causes_json(const PauseSource& of) {
+    Json json = Json::array();
+    for (const PauseCause& cause : of.pause.causes)
+        if (cause.from <= of.now && json.size() < max_causes)
+            json.push_back(json_of(cause_figures, {of, cause}));
     return json;
 }
+
+Json ns_or_null(const std::optional<Time>& time) { return time ? Json(ns(*time)) : Json(nullptr); }
+
+FIGURE_ROWS(pause_figures, PauseSource, "pauses.[]") = {
+#include "control/report/figures/rows/fabric/pause.def"
+};
+
+struct CycleSource {
+    const Fabric& fabric;
+    const PauseCycle& cycle;
+};
+
+FIGURE_ROWS(cycle_figures, CycleSource, "pause_cycles.[]") = {
+#include "control/report/figures/rows/fabric/pause_cycle.def"
+};
+
+std::size_t listed(const PauseWatch& watch) { return std::min(watch.pauses().size(), max_listed); }
 
 }  // namespace
 
 Json pauses_json(const Fabric& fabric) {
     const PauseWatch& watch = fabric.pauses();
-    const FabricPlan& plan = fabric.plan();
     Json json = Json::array();
-    for (std::size_t n = 0; n < std::min(watch.pauses().size(), max_listed); ++n) {
-        const PauseRecord& pause = watch.pauses()[n];
-        Json one = {{"switch", name_of(plan, pause)},
-                    {"paused", paused_name(plan, watch, pause)},
-                    {"class", pause.priority},
-                    {"from_ns", pause.from.ps / 1000},
-                    {"until_ns", nullptr},
-                    {"fullest_queue_permille",
-                     pause.cells == 0 ? 0 : std::uint64_t{pause.queue_cells} * 1000 / pause.cells},
-                    {"causes", Json::array()}};
-        if (pause.until) one["until_ns"] = pause.until->ps / 1000;
-        for (const PauseCause& cause : pause.causes)
-            if (cause.from <= fabric.now() && one["causes"].size() < max_causes)
-                one["causes"].push_back(cause_json(plan, watch, pause, cause));
-        json.push_back(std::move(one));
-    }
+    for (std::size_t n = 0; n < listed(watch); ++n)
+        json.push_back(json_of(pause_figures, {fabric.plan(), watch, watch.pauses()[n], fabric.now()}));
     return json;
+}
+
+std::size_t pauses_left_out(const Fabric& fabric) {
+    const PauseWatch& watch = fabric.pauses();
+    return watch.pauses().size() + watch.left_out() - listed(watch);
 }
 
 Json pause_trees_json(const Fabric& fabric) {
@@ -230,15 +252,8 @@ std::string culprit_of(const Json& trees) {
 
 Json pause_cycles_json(const Fabric& fabric) {
     Json json = Json::array();
-    for (const PauseCycle& cycle : fabric.pauses().cycles()) {
-        Json one = {{"at_ns", cycle.at.ps / 1000},
-                    {"dissolved_ns", nullptr},
-                    {"text", cycle_text(fabric.plan(), fabric.pauses(), cycle)},
-                    {"pauses", cycle.pauses},
-                    {"flows", cycle.flows}};
-        if (cycle.dissolved) one["dissolved_ns"] = cycle.dissolved->ps / 1000;
-        json.push_back(std::move(one));
-    }
+    for (const PauseCycle& cycle : fabric.pauses().cycles())
+        json.push_back(json_of(cycle_figures, {fabric, cycle}));
     return json;
 }
 

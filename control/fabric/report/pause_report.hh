@@ -12,6 +12,7 @@ class Fabric;
 
 // Every pause, in the order in which they began; at most 10 000.
 nlohmann::ordered_json pauses_json(const Fabric& fabric);
+std::size_t pauses_left_out(const Fabric& fabric);  // for which that list has no room
 // By root, the longest first: who waited, along which chains, which flows were victims.
 nlohmann::ordered_json pause_trees_json(const Fabric& fabric);
 nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);

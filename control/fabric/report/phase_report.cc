@@ -127,22 +127,24 @@ struct PhaseSource {
         return list;
     }
     Json links() const {
-        Json json;
-        make_room(json, after["links"].size());
-        for (const auto& [name, link] : after["links"].items())
-            json[name] = link_between(before["links"][name], link, length);
-        return json;
+        return by_name("links",
+                       [&](const Json& was, const Json& is) { return link_between(was, is, length); });
     }
     Json switches() const {
-        Json json;
-        make_room(json, after["switches"].size());
-        for (const auto& [name, device] : after["switches"].items()) {
+        return by_name("switches", [](const Json& was, const Json& is) {
             Json one = Json::object();
             for (const char* part : {"ledger", "ports"})
-                one[part] =
-                    between(before["switches"][name][part], device[part], switch_figures_tree(), part);
-            json[name] = std::move(one);
-        }
+                one[part] = between(was[part], is[part], switch_figures_tree(), part);
+            return one;
+        });
+    }
+
+  private:
+    Json by_name(const char* part, auto between_both) const {
+        Json json;
+        make_room(json, after[part].size());
+        for (const auto& [name, value] : after[part].items())
+            json[name] = between_both(before[part][name], value);
         return json;
     }
 };
