@@ -7,6 +7,7 @@ import unittest
 
 import loopback
 from fabric import check_rows
+from figures import fabric_catalogue
 from loopback import Programs, run
 
 DONE, FALSE = 0, 4
@@ -124,11 +125,15 @@ class BuiltIn(loopback.Case):
         paths = [path for path in SCENARIOS if path not in SEVERAL]
         done = self.run_all(paths=paths)
         self.assertEqual(done.returncode, DONE, done.stdout + done.stderr)
+        seen = set()
         for path in paths:
             report = json.loads((self.folder / "out" / path.stem / "report.json").read_text())
             self.assertNotEqual(report["asserts"], [], path.name)
             with self.subTest(path.name):
-                check_rows(self, self.program, report)
+                seen |= check_rows(self, self.program, report)
+        # Switches have runs of their own (figures_test.py), of which phases have a part, and events.
+        rows = [row.path for row in fabric_catalogue(Programs.sluiced, self.program).figures if not row.path.startswith(("switches.", "phases.", "events."))]
+        self.assertEqual([path for path in rows if path not in seen], [], "no scenario has the figure")
 
     def test_sweeps_and_searches_can_run(self):
         for path in SEVERAL:

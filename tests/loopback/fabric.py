@@ -14,11 +14,12 @@ TYPES = {"counter": int, "gauge": int, "number": (int, float), "flag": bool, "te
 
 
 def check_rows(case, program, report):
-    """Every leaf of a fabric's report has a row of the catalogue, and is of its kind."""
+    """Every leaf of a fabric's report has a row of the catalogue, and is of its kind. The paths of these rows."""
     leaves = fabric_catalogue(Programs.sluiced, program).leaves(report)
     case.assertEqual([leaf.path for leaf in leaves if leaf.figure is None], [], "no row in control/report/figures/fabric_figures.def")
     case.assertEqual([leaf for leaf in leaves if leaf.value is not None and leaf.figure.path != "asserts.[].value"
                       and (not isinstance(leaf.value, TYPES[leaf.figure.kind]) or isinstance(leaf.value, bool) != (leaf.figure.kind == "flag"))], [])
+    return {leaf.figure.path for leaf in leaves}
 
 
 class FabricCase(loopback.Case):
