@@ -50,8 +50,9 @@ void CheckedFabric::command(const std::string& text) {
 void CheckedFabric::check(std::uint32_t number) {
     FabricSwitch& each = fabric_->switches()[number];
     const Config& config = each.running->config();
-    const std::string wrong = invariants_[number].broken(
-        each.running->device(), config.buffer_size_bytes / config.cell_bytes, each.running->is_changing());
+    const std::string wrong =
+        invariants_[number].broken(each.running->device(), config.buffer_size_bytes / config.cell_bytes,
+                                   each.running->limit_change().is_pending());
     if (!wrong.empty()) fail(each.plan->name + ": " + wrong);
 }
 

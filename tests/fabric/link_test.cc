@@ -64,7 +64,7 @@ std::uint64_t lost_at(CheckedFabric& run, const std::string& place, const std::s
 
 const FaultCounters& faults_at(CheckedFabric& run, const std::string& device, const std::string& port) {
     FabricSwitch& of = run.at(device);
-    return of.running->fault_port(of.ports->id_of(port))->faults();
+    return of.running->faults().at(of.ports->id_of(port))->faults();
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ TEST(FabricLink, ACutLosesWhatAFaultKeepsOnTheCable) {
                                    event("link left-right up", 52),
                                20, 20));
     run.run_until(at_us(49));
-    const FaultPort& fault = *run.at("right").running->fault_port(run.at("right").ports->id_of("left"));
+    const FaultPort& fault = *run.at("right").running->faults().at(run.at("right").ports->id_of("left"));
     const std::size_t kept = fault.under_way();
     CHECK_TRUE(kept > 100);
     run.run_until(at_us(50));

@@ -55,7 +55,8 @@ bool CheckedSwitch::step(Time end) {
     if (loop_->step(end) != VirtualLoop::Step::instant) return false;
     changed();
     if (checks_) {
-        const std::string wrong = invariants_.broken(device(), buffer_cells_, running_->is_changing());
+        const std::string wrong =
+            invariants_.broken(device(), buffer_cells_, running_->limit_change().is_pending());
         if (!wrong.empty()) fail(wrong);
     }
     if (on_instant) on_instant();

@@ -62,10 +62,11 @@ SimSwitch::~SimSwitch() {
 }
 
 void SimSwitch::changed() {
-    const EventLog& log = running().event_log();
+    const EventLog& log = running().events();
     for (; told_ < log.total(); ++told_)
-        if (const SwitchEvent* event = log.find(told_); event != nullptr && event->of_class && on_class)
-            on_class(*event->of_class);
+        if (const SwitchEvent* event = log.find(told_);
+            event != nullptr && event->of_class() != nullptr && on_class)
+            on_class(*event->of_class());
 }
 
 void SimSwitch::hold(PortId port, ClassId queue, bool on) {

@@ -55,9 +55,11 @@ class SimSwitch final : public CheckedSwitch {
     void run_watchdog(PortId port, bool on);
     void big_red_switch(bool on);
     bool apply(const Config& config);
-    bool change_pending() const { return running().is_changing(); }
-    std::int64_t pending_cells() const { return running().pending_cells(); }
-    std::optional<LimitChange::QueueName> fullest_queue() const { return running().awaited_queue(); }
+    bool change_pending() const { return running().limit_change().is_pending(); }
+    std::int64_t pending_cells() const { return running().limit_change().pending_cells(); }
+    std::optional<LimitChange::QueueName> fullest_queue() const {
+        return running().limit_change().fullest_queue();
+    }
     // Each wait of a class on its way to lossless that begins or ends.
     std::function<void(const ClassNotice&)> on_class;
 

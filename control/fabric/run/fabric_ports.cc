@@ -9,7 +9,7 @@ LinkPort* FabricPorts::link(const std::string& port) const { return ends_[ids_.a
 void FabricPorts::detect(const std::string& port, bool up) {
     const PortId id = ids_.at(port);
     ends_[id]->detect(up);
-    running_->look_at_link(id);
+    running_->watch().note_link(id);
 }
 
 tl::expected<std::unique_ptr<Port>, std::string> FabricPorts::open(const std::string& name,

@@ -9,6 +9,7 @@
 
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/simulated_hosts.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/peers/link_port.hh"
 
 namespace sluice::fabric {

@@ -42,7 +42,7 @@ Fabric::Ledger Fabric::ledger() const {
         sum.queued += own.queued;
         for (PortId id = 0; id < device.port_count(); ++id) {
             const PortView port = device.view(id);
-            const FaultSums faults(each.running->fault_port(id));
+            const FaultSums faults(each.running->faults().at(id));
             sum.lost_on_wire += port.counters().lost_on_wire.get() + faults.cut;
             sum.missed += port.io().account().missed;
             sum.added += faults.added;
@@ -52,7 +52,7 @@ Fabric::Ledger Fabric::ledger() const {
         for (const auto& [name, host] : each.plan->config.hosts) {
             const HostPort& port = *each.ports->host(name);
             const PortId id = each.ports->id_of(host.port);
-            const FaultSums faults(each.running->fault_port(id));
+            const FaultSums faults(each.running->faults().at(id));
             sum.sent += port.nic().statistics().frames_sent + port.pauses_sent();
             const std::uint64_t under_way = port.under_way(loop_->now());
             sum.on_wire += under_way;
@@ -111,7 +111,7 @@ Fabric::Losses Fabric::losses() const {
 const FaultPort* Fabric::fault_of(const LinkEnd& end) const {
     if (plan_.topology.nodes[end.node].is_host) return nullptr;
     const FabricSwitch& here = switches_[plan_.switch_of[end.node]];
-    return here.running->fault_port(here.ports->id_of(end.port));
+    return here.running->faults().at(here.ports->id_of(end.port));
 }
 
 WireLosses Fabric::wire_losses(LinkId id, unsigned to) const {

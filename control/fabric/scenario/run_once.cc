@@ -95,7 +95,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     }
     const bool ended = options.interactive ? run_interactive(*sockets, options, goes_on)
                                            : run_through(sockets.get(), fabric, options, goes_on);
-    for (FabricSwitch& each : fabric.switches()) each.running->look_at_rings(true);
+    for (FabricSwitch& each : fabric.switches()) each.running->watch().losses().note_losses(true);
     sockets.reset();
     RunOutcome outcome;
     outcome.interrupted = !ended;

@@ -1,6 +1,7 @@
 #include "control/report/figures/group_report.hh"
 
 #include "control/report/figures/report_rows.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/route/port_load.hh"
 #include "lib/route/remote_quality.hh"

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/switch/running/running_switch.hh"
-
 namespace sluice {
+
+class RunningSwitch;
 
 // Section `ecmp` of the report. `balance` is in a group that is balanced by more than its hash.
 nlohmann::ordered_json ecmp_json(RunningSwitch& running);

@@ -6,6 +6,7 @@
 
 #include "control/config/lint/class_ways.hh"
 #include "control/config/schema/values.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/peers/host_port.hh"
 
 namespace sluice {

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "control/config/schema/host_config.hh"
-#include "control/switch/running/running_switch.hh"
 
 namespace sluice {
+
+class HostPort;
+class RunningSwitch;
 
 // `port` is the host's and has caught up. A sentence each.
 std::vector<std::string> host_symptoms(const RunningSwitch& running, const HostConfig& host,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/config/schema/values.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
@@ -36,7 +37,7 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
                         "set port.{0}.mac, or port.{0}.promiscuous = true",
                         name, print_count(foreign, "frame"), print_mac(running.macs()[id]), print_mac(wanted),
                         print_was(foreign)));
-    if (const std::uint8_t deaf = running.deaf_peers().deaf(id); deaf != 0)
+    if (const std::uint8_t deaf = running.watch().deaf_peers().deaf(id); deaf != 0)
         warnings.push_back("port " + name + ": " + deaf_peer_text(name, deaf));
     return warnings;
 }

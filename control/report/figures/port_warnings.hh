@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "control/switch/running/running_switch.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 // Any time; while workers run, as far as they have counted. Empty: nothing is strange.
 std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id);

@@ -87,7 +87,7 @@ Recorded take_recorded(RunningSwitch& running) {
     for (PortId id = 0; id < running.device().port_count(); ++id) recorded.ports.push_back(take(running, id));
     // Behind the records: none of them is of a later time.
     recorded.now = running.now();
-    if (!running.is_virtual()) recorded.origin_ns = running.wall_origin_ns();
+    if (!running.is_virtual()) recorded.origin_ns = running.clock().wall_origin_ns();
     return recorded;
 }
 

@@ -11,6 +11,10 @@
 #include "control/report/figures/verdict.hh"
 #include "control/report/figures/workers.hh"
 #include "control/switch/kernel/kernel_control.hh"
+#include "control/switch/mirror/mirrors.hh"
+#include "control/switch/running/observation.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "control/switch/running/watchdog.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/run/switch.hh"
@@ -27,7 +31,7 @@ FIGURE_ROWS(ledger_rows, Ledger, "ledger") = {
 
 Json ledger_json(RunningSwitch& running) {
     Switch& device = running.device();
-    return json_of(ledger_rows, running.is_live() ? device.counted() : device.ledger());
+    return json_of(ledger_rows, running.clock().is_live() ? device.counted() : device.ledger());
 }
 
 struct KernelSource {
@@ -42,8 +46,8 @@ FIGURE_ROWS(kernel_rows, KernelSource, "kernel") = {
 
 // The kernel's part of the switch.
 Json kernel_json(RunningSwitch& running) {
-    if (running.kernel() == nullptr) return absent();
-    KernelSource source{*running.kernel()};
+    if (running.surroundings().kernel() == nullptr) return absent();
+    KernelSource source{*running.surroundings().kernel()};
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
         if (const auto* ring = running.device().unresolved(static_cast<WorkerId>(w)))
             source.asks_lost += ring->lost.get();
@@ -135,12 +139,13 @@ struct EventSource {
     const SwitchEvent& event;
     Json port() const {
         const auto name = [&](const auto& notice) { return running.port_names()[notice.port]; };
-        if (event.link) return name(*event.link);
-        return event.watchdog ? Json(name(*event.watchdog)) : if_there(event.of_class, name);
+        if (event.link() != nullptr) return name(*event.link());
+        return event.watchdog() != nullptr ? Json(name(*event.watchdog())) : if_there(event.of_class(), name);
     }
     // Of a class that is no longer on its way.
     const ClassNotice* ended_class() const {
-        return event.of_class && !event.of_class->begins ? &*event.of_class : nullptr;
+        const ClassNotice* notice = event.of_class();
+        return notice != nullptr && !notice->begins ? notice : nullptr;
     }
 };
 
@@ -150,7 +155,7 @@ FIGURE_ROWS(event_rows, EventSource, "events.[]") = {
 
 Json events_json(const RunningSwitch& running) {
     Json list = Json::array();
-    for (const SwitchEvent& event : running.event_log()) list.push_back(event_json(running, event));
+    for (const SwitchEvent& event : running.events()) list.push_back(event_json(running, event));
     return list;
 }
 
@@ -178,7 +183,7 @@ Json event_json(const RunningSwitch& running, const SwitchEvent& event) {
 }
 
 Json make_short_report(RunningSwitch& running) {
-    return {{"verdict", verdict_json(judge_run(running), running.is_interrupted())},
+    return {{"verdict", verdict_json(judge_run(running), running.clock().is_interrupted())},
             {"ledger", ledger_json(running)}};
 }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "control/config/schema/config_paths.hh"
-#include "control/switch/running/running_switch.hh"
 
 namespace sluice {
+
+class RunningSwitch;
+struct SwitchEvent;
 
 nlohmann::ordered_json make_report(RunningSwitch& device);
 // Of the same, `verdict` and `ledger` alone.

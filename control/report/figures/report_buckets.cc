@@ -3,6 +3,7 @@
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/since.hh"
 #include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -37,7 +38,8 @@ void add_buckets(Json& report, RunningSwitch& running) {
     }
     if (running.config().flows.empty()) return;
     std::vector<const HostPort*> hosts;
-    for (const auto& [name, host] : running.config().hosts) hosts.push_back(running.host(name));
+    for (const auto& [name, host] : running.config().hosts)
+        hosts.push_back(running.surroundings().host(name));
     const auto statistics = flow_statistics(running.config(), hosts);
     const auto names = flow_names(running.config());
     for (std::size_t n = 0; n < names.size(); ++n) {

@@ -10,6 +10,8 @@
 #include "control/report/figures/host_symptoms.hh"
 #include "control/report/figures/quantiles.hh"
 #include "control/report/figures/report_rows.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -148,7 +150,7 @@ Rate speed_of(const RunningSwitch& running, PortId id) {
 ToldSymptoms symptoms_within(const RunningSwitch& running) {
     std::vector<ReportedHost> hosts;
     for (const auto& [name, host] : running.config().hosts)
-        hosts.push_back({name, &host, running.host(name)});
+        hosts.push_back({name, &host, running.surroundings().host(name)});
     const auto port_of = [&](const std::string& host) {
         return *running.find_port(running.config().hosts.at(host).port);
     };
@@ -176,7 +178,7 @@ Json hosts_json(const RunningSwitch& running, const ToldSymptoms& told) {
     make_room(json, running.config().hosts.size());
     for (const auto& [name, host] : running.config().hosts) {
         const auto own = told.find(name);
-        json[name] = host_json(running, host, *running.host(name),
+        json[name] = host_json(running, host, *running.surroundings().host(name),
                                own == told.end() ? std::vector<std::string>() : own->second);
     }
     return json;
@@ -236,7 +238,8 @@ Json flows_json(const RunningSwitch& running) {
     // Of a fabric's switch: flows of its hosts are the fabric's.
     std::vector<const HostPort*> hosts;
     if (!running.config().flows.empty())
-        for (const auto& [name, host] : running.config().hosts) hosts.push_back(running.host(name));
+        for (const auto& [name, host] : running.config().hosts)
+            hosts.push_back(running.surroundings().host(name));
     return flows_json(running.config(), hosts, running.now());
 }
 

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "control/config/schema/config.hh"
 #include "control/report/figures/transfer_symptoms.hh"
-#include "control/switch/running/running_switch.hh"
 #include "lib/roce/nic_statistics.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 // By host and by flow, in the configuration's order; both empty where there are none. `told`: symptoms of
 // hosts beside those that each shows alone (transfer_symptoms.hh); without it, of transfers within the

@@ -12,6 +12,8 @@
 #include "control/report/figures/quantiles.hh"
 #include "control/report/figures/report_nic.hh"
 #include "control/report/figures/report_rows.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/path/port_trace.hh"
 #include "dataplane/peers/fault_port.hh"
 #include "dataplane/ports/bpf/steer.hh"
@@ -98,7 +100,8 @@ struct PortSource {
     const PortSchedule& schedule = device.policy().ports[id].schedule;
     SlowPath& slow_path = running.slow_path();
     bool has_slow_path = device.policy().ports[id].punts || was_slow(counters);
-    const DevicePort* card = running.device_port(id);  // or an interface of the kernel; null: neither
+    const DevicePort* card =
+        running.surroundings().device_port(id);  // or an interface of the kernel; null: neither
     bool has_interface = card != nullptr && !card->interface_name().empty();
     Cells bytes{running.config().cell_bytes};
 
@@ -159,7 +162,7 @@ Json group_json(const PortSource& of, ClassId n) {
 }
 
 Json awaited_queue_json(const RunningSwitch& running) {
-    const auto queue = running.awaited_queue();
+    const auto queue = running.limit_change().fullest_queue();
     return queue ? Json(fmt::format("{}.{}", running.port_names()[queue->port], queue->queue))
                  : Json(nullptr);
 }
@@ -216,7 +219,7 @@ Json steering_json(const Steering& steering) {
 
 // The sender of the port's PFC frames.
 std::string_view pfc_tx_text(const RunningSwitch& running, PortId id) {
-    if (const DevicePort* device = running.device_port(id);
+    if (const DevicePort* device = running.surroundings().device_port(id);
         device != nullptr && device->capabilities().pfc.tx != PfcTx::software)
         return to_string(device->capabilities().pfc.tx);
     return running.qos().ports.at(running.port_names()[id]).masks.may_send != 0 ? "software" : "none";
@@ -265,7 +268,7 @@ std::uint8_t ignored_pauses(const RunningSwitch& running, PortId id) {
     const Config& config = running.config();
     const PortConfig& port = config.ports.at(running.port_names()[id]);
     const bool promised = has_our_sender(config, port) && port.peer == PeerKind::ignore;
-    return promised ? 0xFF : running.deaf_peers().deaf(id);
+    return promised ? 0xFF : running.watch().deaf_peers().deaf(id);
 }
 
 std::string pfc_peer_text(const RunningSwitch& running, PortId id) {

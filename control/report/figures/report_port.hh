@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "control/switch/running/running_switch.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 nlohmann::ordered_json port_json(RunningSwitch& running, PortId id);
 // Whether the port's peer obeys our pauses: obeys, ignores or unknown.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/report/figures/report_rows.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/path/wire.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/roce/opcode.hh"

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/switch/running/running_switch.hh"
-
 namespace sluice {
+
+class RunningSwitch;
 
 nlohmann::ordered_json wires_json(const RunningSwitch& running);
 

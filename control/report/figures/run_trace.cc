@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "control/report/figures/verdict.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/path/port_trace.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/buffer/priority_group.hh"
@@ -59,15 +60,15 @@ Json make_run_trace(const RunningSwitch& running, const std::string& name) {
         ports[running.port_names()[id]] = std::move(json);
     }
     Json watchdog = Json::array(), events = Json::array();
-    for (const SwitchEvent& event : running.event_log()) {
-        if (event.watchdog)
-            watchdog.push_back({event.at.ps, running.port_names()[event.watchdog->port],
-                                event.watchdog->queue, event.watchdog->detected});
+    for (const SwitchEvent& event : running.events()) {
+        if (const WatchdogNotice* notice = event.watchdog())
+            watchdog.push_back(
+                {event.at.ps, running.port_names()[notice->port], notice->queue, notice->detected});
         else if (events.size() < max_trace_events)
             events.push_back({event.at.ps, event.kind, event.text});
     }
     return {{"name", name},
-            {"verdict", verdict_json(judge_run(running), running.is_interrupted())},
+            {"verdict", verdict_json(judge_run(running), running.clock().is_interrupted())},
             {"end_ps", running.now().ps},
             {"ports", std::move(ports)},
             {"watchdog", std::move(watchdog)},

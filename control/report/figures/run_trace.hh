@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "control/switch/running/running_switch.hh"
-
 namespace sluice {
+
+class RunningSwitch;
 
 // `name`: of the run, for people.
 nlohmann::ordered_json make_run_trace(const RunningSwitch& running, const std::string& name);

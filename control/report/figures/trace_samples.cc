@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "control/config/schema/hosts.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -59,7 +61,7 @@ TraceSamples::Sample TraceSamples::sample() const {
     made.lost = device.lossless_drops();
     made.flows.resize(running_.config().flows.size());
     for (const auto& [name, host] : running_.config().hosts)
-        for (const roce::QueuePair& pair : running_.host(name)->nic().queue_pairs()) {
+        for (const roce::QueuePair& pair : running_.surroundings().host(name)->nic().queue_pairs()) {
             Flow& flow = made.flows[pair.flow().id];
             made.cnps += pair.statistics.cnps_sent;
             flow.delivered_bytes += pair.statistics.delivered_bytes;

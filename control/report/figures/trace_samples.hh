@@ -9,10 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "control/switch/running/running_switch.hh"
+#include "lib/queue/wred.hh"
 #include "lib/record/sample_trace.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 class TraceSamples {
   public:

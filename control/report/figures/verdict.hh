@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "control/switch/running/running_switch.hh"
-
 namespace sluice {
+
+class RunningSwitch;
 
 struct RunVerdict {
     std::uint64_t lossless_packets = 0;  // packets that came while their class was lossless

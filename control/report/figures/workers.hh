@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "control/switch/running/running_switch.hh"
-
 namespace sluice {
+
+class RunningSwitch;
 
 // A list by number. Turns are those of the real clock; under the virtual clock there is nothing to be said of
 // them.

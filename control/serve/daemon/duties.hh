@@ -11,20 +11,20 @@
 #include <string_view>
 
 #include "control/serve/server/boundary.hh"
-#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/event_log.hh"
 
 namespace sluice {
 
 class Duties {
   public:
-    explicit Duties(RunningSwitch& running) : running_(running) {}
+    explicit Duties(EventLog& events) : events_(events) {}
 
     // `name` lives as long as this.
     template <class Work>
     void operator()(std::string_view name, Work&& work) {
         const auto failed = [&](const char* what) {
             if (find(name) != failing_.begin() + used_ || used_ == std::ssize(failing_)) return;
-            running_.note("control_failed", fmt::format("{}: {}; the switch goes on", name, what));
+            events_.note("control_failed", fmt::format("{}: {}; the switch goes on", name, what));
             failing_[used_++] = name;
         };
         if (!boundary(work, failed)) return;
@@ -36,7 +36,7 @@ class Duties {
         return std::find(failing_.begin(), failing_.begin() + used_, name);
     }
 
-    RunningSwitch& running_;
+    EventLog& events_;
     std::array<std::string_view, 16> failing_{};
     std::ptrdiff_t used_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/report/figures/report.hh"
+#include "control/switch/running/running_switch.hh"
 
 namespace sluice {
 
@@ -22,7 +23,8 @@ LogLevel level_of(const SwitchEvent& event) {
     const auto is_in = [&](const auto& list) {
         return std::find(list.begin(), list.end(), event.kind) != list.end();
     };
-    if (event.link && !event.link->is_up() && event.link->cause != LinkCause::command)
+    if (const LinkNotice* link = event.link();
+        link != nullptr && !link->is_up() && link->cause != LinkCause::command)
         return LogLevel::warning;
     if (is_in(errors)) return LogLevel::error;
     if (is_in(warnings)) return LogLevel::warning;
@@ -37,7 +39,7 @@ std::string EventWriter::open(const std::string& path) {
 }
 
 void EventWriter::write(RunningSwitch& running) {
-    const EventLog& log = running.event_log();
+    const EventLog& log = running.events();
     // Events that are noted below come in the next round.
     for (const std::uint64_t end = log.total(); next_ < end; ++next_) {
         const SwitchEvent* event = log.find(next_);
@@ -50,7 +52,7 @@ void EventWriter::write(RunningSwitch& running) {
         auto json = event_json(running, *event);
         json["number"] = next_;
         const bool written = file_.write(json_text(json) + "\n");
-        if (written == failing_) running.note("events_unwritten", file_.complaint());
+        if (written == failing_) running.events().note("events_unwritten", file_.complaint());
         failing_ = !written;
     }
 }

@@ -9,9 +9,12 @@
 
 #include "control/serve/daemon/event_file.hh"
 #include "control/serve/daemon/options.hh"
-#include "control/switch/running/running_switch.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
+
+class RunningSwitch;
+struct SwitchEvent;
 
 LogLevel level_of(const SwitchEvent& event);
 

@@ -171,13 +171,12 @@ bool can_judge(std::span<const Assertion> assertions, RunningSwitch& running) {
 
 // `asked`: the configuration that it began with.
 int finish(const Arguments& arguments, const Config& asked, const Outputs& outputs, RunningSwitch& running,
-           const TraceSamples& samples, const std::string& gave_up) {
-    bool good = gave_up.empty();
-    if (!good) complain("sluiced: {}\n", gave_up);
-    for (const std::string& error : running.close()) {
-        complain("sluiced: {}\n", error);
-        good = false;
-    }
+           const TraceSamples& samples, const RunEnd& end) {
+    std::vector<std::string> errors{end.gave_up, end.events_unwritten};
+    for (std::string& error : running.close()) errors.push_back(std::move(error));
+    std::erase(errors, "");
+    bool good = errors.empty();
+    for (const std::string& error : errors) complain("sluiced: {}\n", error);
     auto report = make_report(running);
     const auto judged = judge_assertions(arguments.assertions, report);
     report["configuration"] = configuration_json(keys_asked(Config{}, asked));
@@ -199,7 +198,7 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
         const JunitSuite suite{std::filesystem::path(arguments.config).stem().string(), junit_cases(judged)};
         good &= write_file(*outputs.junit, junit_text({suite}));
     }
-    if (running.is_interrupted()) {
+    if (running.clock().is_interrupted()) {
         if (!judged.empty()) complain("sluiced: the run was interrupted: its assertions are not judged\n");
         return exit_signaled + stopped_by();
     }
@@ -333,7 +332,7 @@ int run_main(int argc, char** argv) {
         alone->reset();
         return exit_failed;
     }
-    const int status = finish(arguments, config, *outputs, (*alone)->running(), samples, end.gave_up);
+    const int status = finish(arguments, config, *outputs, (*alone)->running(), samples, end);
     alone->reset();  // before EAL ends
     return status;
 }

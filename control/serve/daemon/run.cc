@@ -28,6 +28,8 @@
 #include "control/serve/server/rendering.hh"
 #include "control/serve/server/socket.hh"
 #include "control/serve/server/spare_memory.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "control/switch/running/timed_actions.hh"
 
 namespace sluice {
@@ -56,7 +58,7 @@ void catch_signals() {
 void run_timed(Api& api, const std::string& command) {
     const Transaction::Acting acting(api.changes(), {"a timed event"});
     const std::string error = run_command(api, command);
-    if (!error.empty()) api.running().note("command_failed", command + ": " + error);
+    if (!error.empty()) api.running().events().note("command_failed", command + ": " + error);
 }
 
 void add_events(TimedActions& events, Api& api) {
@@ -102,7 +104,7 @@ struct Lateness {
 class Outside {
   public:
     Outside(RunningSwitch& running, const RunOptions& options)
-        : duty(running),
+        : duty(running.events()),
           service(running),
           running_(running),
           api_(running, {options.config_file, options.overrides, options.interactive, options.force,
@@ -120,7 +122,7 @@ class Outside {
         writer_.say(LogLevel::info, running_.now() - Time{}, "memory",
                     memory_account(running_.config()) + ": " + options.memory);
         for (PortId id = 0; id < running_.port_names().size(); ++id)
-            if (const DevicePort* port = running_.device_port(id))
+            if (const DevicePort* port = running_.surroundings().device_port(id))
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",
                             running_.port_names()[id] + ": " + capabilities_text(port->capabilities()));
         if (!options.metrics.empty()) {
@@ -156,8 +158,8 @@ class Outside {
         tick();
     }
 
-    // The last events before the end.
-    void finish() { running_.complain(writer_.finish(running_)); }
+    // The last events before the end. An error's text, or empty.
+    std::string finish() { return writer_.finish(running_); }
     // The last figures of a run that nobody can change any more.
     void finish_page() {
         if (page_)
@@ -178,7 +180,7 @@ class Outside {
     void tick() {
         SpareMemory::hold(max_memory(running_.config(), 0));
         duty("log", [&] { writer_.write(running_); });
-        duty("outputs of mirrors", [&] { running_.look_at_mirrors(); });
+        duty("outputs of mirrors", [&] { running_.poll_mirror_outputs(); });
         if (reload_wanted != 0) {
             reload_wanted = 0;
             duty("reload", [&] {
@@ -202,7 +204,7 @@ class Outside {
     }
     Rendering::Text metrics_now() {
         const bool is_virtual = running_.is_virtual();
-        const Rendering::Mark mark{running_.generation(), running_.event_log().total(),
+        const Rendering::Mark mark{running_.generation(), running_.events().total(),
                                    is_virtual ? running_.now() : Time{}};
         return metrics_text_.at(mark, Rendering::Clock::now(), [this] {
             ++renderings_;
@@ -250,7 +252,7 @@ std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional
         if (++steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
         return signaled == 0;
     });
-    if (!ended) alone.running().set_interrupted();
+    if (!ended) alone.running().clock().set_interrupted();
     outside.finish_page();
     return loop.gave_up();
 }
@@ -265,7 +267,8 @@ void run_interactive(StandaloneSwitch& alone, Outside& outside) {
             const auto deadline = outside.api().changes().confirm_by();
             more = deadline && (!end || *deadline <= *end);
             const auto until = more ? deadline : end;
-            if (!loop.run(until, [] { return signaled == 0; })) return alone.running().set_interrupted();
+            if (!loop.run(until, [] { return signaled == 0; }))
+                return alone.running().clock().set_interrupted();
             if (!loop.gave_up().empty()) return;
             outside.api().changes().tick();
         }
@@ -286,7 +289,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
         outside.duty("timed events", [&] { events.run_due(now); });
         outside.events_late.served();
         outside.duty("change of limits", [&] { running.finish_change(); });
-        outside.duty("observation", [&] { running.watch(); });
+        outside.duty("observation", [&] { running.watch().note_news(); });
         outside.duty("mirrors", [&] { running.serve_mirrors(); });
         outside.duty("kernel", [&] { alone.devices()->poll_kernel(); });
         outside.duty("slow path", [&] { running.serve_slow_path(); });
@@ -308,7 +311,7 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
     }
     outside.service.stopping();
     alone.real_runner()->stop();
-    running.watch();  // what happened since the last look has its event, too
+    running.watch().note_news();  // what happened since the last look has its event, too
 }
 
 }  // namespace
@@ -330,8 +333,8 @@ RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
         run_interactive(alone, outside);
     else
         end.gave_up = run_virtual(alone, outside, options.duration);
-    running.look_at_rings(true);
-    outside.finish();
+    running.watch().losses().note_losses(true);
+    end.events_unwritten = outside.finish();
     return end;
 }
 

@@ -26,8 +26,9 @@ struct RunOptions {
 };
 
 struct RunEnd {
-    std::string not_started;  // why; empty: it ran
-    std::string gave_up;      // why it ended before its time; empty: it did not
+    std::string not_started;       // why; empty: it ran
+    std::string gave_up;           // why it ended before its time; empty: it did not
+    std::string events_unwritten;  // why; empty: the file of events is whole
 };
 
 // Returns when `duration` has passed on the switch's clock, on SIGINT or SIGTERM, or, under the virtual

@@ -9,6 +9,8 @@
 
 #include "control/config/schema/values.hh"
 #include "control/serve/server/notify.hh"
+#include "control/switch/running/broken_promises.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/path/turn_counters.hh"
 #include "dataplane/run/switch.hh"
 
@@ -78,11 +80,12 @@ void Service::tick(Clock::time_point now) {
     if (heartbeat_->beats(now, turns())) notify_service_manager("WATCHDOG=1");
     const auto stuck = heartbeat_->stuck();
     if (stuck && !told_stuck_)
-        running_.note("worker_stuck",
-                      fmt::format("worker {} has made no turn for {} s; if it does not go on, the service "
-                                  "manager ends the switch",
-                                  *stuck, heartbeat_->silent(now).count()));
-    if (!stuck && told_stuck_) running_.note("worker_back", "every worker makes turns again");
+        running_.events().note(
+            "worker_stuck",
+            fmt::format("worker {} has made no turn for {} s; if it does not go on, the service "
+                        "manager ends the switch",
+                        *stuck, heartbeat_->silent(now).count()));
+    if (!stuck && told_stuck_) running_.events().note("worker_back", "every worker makes turns again");
     told_stuck_ = stuck.has_value();
 }
 
@@ -100,13 +103,13 @@ std::string Service::status() const {
     std::string down;
     std::size_t count = 0;
     for (PortId id = 0; id < names.size(); ++id) {
-        if (running_.links().cause(id) == LinkCause::none) continue;
+        if (running_.watch().links().cause(id) == LinkCause::none) continue;
         if (++count <= max_named) append_item(down, ", ", names[id]);
     }
     if (count > max_named) down += ", ...";
     std::string text = fmt::format("{} of {} up", names.size() - count, print_count(names.size(), "port"));
     if (count != 0) text += fmt::format(" (down: {})", down);
-    if (const auto reasons = running_.broken_promises(); !reasons.empty())
+    if (const auto reasons = broken_promises(running_); !reasons.empty())
         text += fmt::format("; not lossless: {}", reasons.front());
     if (refused_) text += "; the last reload was refused: the journal says why";
     std::ranges::replace(text, '\n', ' ');  // which would begin another state

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "control/serve/daemon/heartbeat.hh"
-#include "control/switch/running/running_switch.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 class Service {
   public:

@@ -98,16 +98,16 @@ Transaction::Applied Api::reload() {
         read_ = *config;
         Transaction::Applied done =
             done_or_throw(changes_.apply(std::move(*config), {.force = options_.force, .what = "reload"}));
-        running_.note("reloaded",
-                      fmt::format("{}: {} changed", file().path, print_count(done.changes.size(), "value")));
+        running_.events().note("reloaded", fmt::format("{}: {} changed", file().path,
+                                                       print_count(done.changes.size(), "value")));
         if (on_reloaded) on_reloaded(true);
         return done;
     } catch (const RpcError& error) {
         if (error.data.contains("errors"))
             for (const Json& one : error.data["errors"])
-                running_.note("reload_refused", one.get<std::string>());
+                running_.events().note("reload_refused", one.get<std::string>());
         else
-            running_.note("reload_refused", error.message);
+            running_.events().note("reload_refused", error.message);
         if (on_reloaded) on_reloaded(false);
         throw;
     }

@@ -144,7 +144,7 @@ Json stats_since(Api& api, RpcClient&, RpcParameters& parameters) {
 Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::uint64_t from = parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX) : 0;
     parameters.finish();
-    const EventLog& log = api.running().event_log();
+    const EventLog& log = api.running().events();
     Json list = Json::array();
     for (std::uint64_t number = std::max(from, log.lost()); number < log.total(); ++number)
         list.push_back(event_json(api.running(), *log.find(number)));
@@ -153,8 +153,8 @@ Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json events_subscribe(Api& api, RpcClient& client, RpcParameters& parameters) {
     const bool on = parameters.boolean_or("on", true);
-    const std::uint64_t next = parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX)
-                                                      : api.running().event_log().total();
+    const std::uint64_t next =
+        parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX) : api.running().events().total();
     parameters.finish();
     Json answer = {{"next", next}};
     client.wants_events = on;

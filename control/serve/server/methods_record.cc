@@ -10,6 +10,9 @@
 #include "control/report/figures/report_observation.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/methods.hh"
+#include "control/switch/mirror/mirrors.hh"
+#include "control/switch/running/observation.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -28,7 +31,7 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
                          "write record = \"ready\" under [decisions], start the switch, and say: "
                          "decisions on"}}};
     const auto& latest = log->latest();
-    const CaptureTimeline* timeline = api.is_virtual() ? &api.running().timeline() : nullptr;
+    const CaptureTimeline* timeline = api.is_virtual() ? &api.running().surroundings().timeline() : nullptr;
     const std::size_t count = std::min<std::size_t>(last, latest.size());
     Json records = Json::array();
     for (auto at = latest.end() - static_cast<std::ptrdiff_t>(count); at != latest.end(); ++at) {

@@ -11,6 +11,7 @@
 #include "control/serve/server/methods.hh"
 #include "control/switch/kernel/kernel_control.hh"
 #include "control/switch/running/route_lookup.hh"
+#include "control/switch/running/surroundings.hh"
 
 namespace sluice {
 namespace {
@@ -219,7 +220,7 @@ std::string_view source_text(const Routes::Source& source) {
 // As iproute2 calls a route of the kernel that drops packets; "elsewhere": it is by none of our ports.
 std::string_view word_of_drop(const RunningSwitch& running, const Routes::Listed& route) {
     std::string_view word;
-    if (const KernelControl* kernel = running.kernel();
+    if (const KernelControl* kernel = running.surroundings().kernel();
         kernel != nullptr && route.origin == RouteOrigin::kernel)
         word = kernel->mirror().tables().drop_word(route.prefix);
     if (!word.empty()) return word;

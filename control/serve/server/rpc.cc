@@ -100,7 +100,7 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         const Transaction::Acting acting(api.changes(), client.author);
         Json result = method.call(api, client, parameters);
         if (api.running().generation() != generation)
-            if (const std::string late = api.running().late_worker(); !late.empty())
+            if (const std::string late = api.running().limit_change().publication().late(); !late.empty())
                 throw RpcError{RpcCode::not_taken_up,
                                "published, but " + late,
                                {{"result", std::move(result)},

@@ -202,7 +202,7 @@ bool ControlServer::Session::is_full() const { return unsent_bytes_ > limits_.un
 bool ControlServer::Session::has_notice() const {
     if (closing_ || is_full()) return false;
     const RunningSwitch& running = server_.api_.running();
-    return (client_.wants_events && client_.next_event < running.event_log().total()) ||
+    return (client_.wants_events && client_.next_event < running.events().total()) ||
            (client_.watch_interval && running.now() >= client_.next_watch);
 }
 
@@ -222,7 +222,7 @@ void ControlServer::Session::push() {
 
 void ControlServer::Session::push_events() {
     if (!client_.wants_events) return;
-    const EventLog& log = server_.api_.running().event_log();
+    const EventLog& log = server_.api_.running().events();
     client_.next_event = std::max(client_.next_event, log.lost());
     for (unsigned sent = 0; client_.next_event < log.total() && sent < limits_.events_a_turn && is_open();
          ++client_.next_event, ++sent) {

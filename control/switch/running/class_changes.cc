@@ -1,13 +1,17 @@
 #include "control/switch/running/class_changes.hh"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "control/config/schema/values.hh"
+#include "control/switch/running/limit_change.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
 
-std::vector<ClassNotice> ClassChanges::look(const Switch& device, Time now) {
+std::vector<ClassNotice> ClassChanges::new_notices(const Switch& device, Time now) {
     std::vector<ClassNotice> notice;
     waits_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id)
@@ -26,6 +30,20 @@ std::vector<ClassNotice> ClassChanges::look(const Switch& device, Time now) {
             }
         }
     return notice;
+}
+
+std::string class_text(const ClassNotice& notice, const std::vector<std::string>& port_names,
+                       const LimitChange& change) {
+    std::string text = fmt::format("port {} class {}: ", port_names[notice.port], notice.priority);
+    if (!notice.begins)
+        return text + fmt::format("{} after {}; it lost {} packets meanwhile",
+                                  notice.lossless ? "lossless" : "lossy again", print_time(notice.lasted),
+                                  notice.lost);
+    text +=
+        fmt::format("becomes lossless, and pauses its peer until {} cells have left", change.pending_cells());
+    if (const auto queue = change.fullest_queue())
+        text += fmt::format(", most of them from queue {}.{}", port_names[queue->port], queue->queue);
+    return text;
 }
 
 }  // namespace sluice

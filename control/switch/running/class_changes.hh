@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 
 namespace sluice {
 
+class LimitChange;
 class Switch;
 
 // What a priority group does for its class now, whatever is configured: "lossless", "changing" (in XOFF until
@@ -33,7 +35,7 @@ struct ClassNotice {
 class ClassChanges {
   public:
     // The changes since the last call, in order of ports and classes. After each policy that is published.
-    std::vector<ClassNotice> look(const Switch& device, Time now);
+    std::vector<ClassNotice> new_notices(const Switch& device, Time now);
     // Nothing: the class does not wait.
     std::optional<Time> since(PortId port, ClassId priority) const {
         return port < waits_.size() ? waits_[port][priority].since : std::nullopt;
@@ -46,5 +48,9 @@ class ClassChanges {
     };
     std::vector<std::array<Wait, classes>> waits_;
 };
+
+// Of an event. `change`: the one for which the class waits.
+std::string class_text(const ClassNotice& notice, const std::vector<std::string>& port_names,
+                       const LimitChange& change);
 
 }  // namespace sluice

@@ -43,7 +43,7 @@ void PausedClass::look(const Seen& seen, std::uint64_t loop_bytes, Rate rate) {
     suspected_ = too_much;
 }
 
-void DeafPeers::look(const Switch& device, const std::function<std::uint64_t(PortId)>& loop_bytes) {
+void DeafPeers::judge_second(const Switch& device, const std::function<std::uint64_t(PortId)>& loop_bytes) {
     ports_.resize(device.port_count());
     for (PortId id = 0; id < device.port_count(); ++id) {
         const PortView port = device.view(id);

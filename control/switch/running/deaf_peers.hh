@@ -44,8 +44,8 @@ class PausedClass {
 
 class DeafPeers {
   public:
-    // `loop_bytes`, of a port: what an obeying peer still sends after a pause.
-    void look(const Switch& device, const std::function<std::uint64_t(PortId)>& loop_bytes);
+    // Once a second. `loop_bytes`, of a port: what an obeying peer still sends after a pause.
+    void judge_second(const Switch& device, const std::function<std::uint64_t(PortId)>& loop_bytes);
     // Classes of a port, now and at any time.
     std::uint8_t deaf(PortId id) const { return id < ports_.size() ? ports_[id].deaf : std::uint8_t{0}; }
     std::uint8_t was_deaf(PortId id) const { return id < ports_.size() ? ports_[id].ever : std::uint8_t{0}; }

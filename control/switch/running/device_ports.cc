@@ -11,6 +11,7 @@
 #include "control/config/schema/force.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/kernel/interface_address.hh"
+#include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/virtual_ports.hh"
 #include "dataplane/peers/obeying_port.hh"
@@ -51,7 +52,7 @@ tl::expected<std::unique_ptr<Port>, std::string> DevicePorts::open(const std::st
 
 std::string DevicePorts::join(RunningSwitch& running) {
     running_ = &running;
-    for (const auto& [kind, text] : capture_notes_) running.note(kind, text);
+    for (const auto& [kind, text] : capture_notes_) running.events().note(kind, text);
     port_watch_.emplace(device_ports_, running.port_names());
     std::string error = open_taps();
     if (error.empty()) error = open_kernel();
@@ -60,9 +61,9 @@ std::string DevicePorts::join(RunningSwitch& running) {
         const DevicePort& port = *device_ports_[id];
         const std::string at = "port " + running.port_names()[id] + ": ";
         if (const std::string& log = port.start_log(); !log.empty())
-            running.note("device_log", at + "DPDK logged while it started: " + log);
+            running.events().note("device_log", at + "DPDK logged while it started: " + log);
         if (const std::string& ignored = port.ignored_arguments(); !ignored.empty())
-            running.note("nic_warning", at + ignored);
+            running.events().note("nic_warning", at + ignored);
     }
     if (error.empty()) note_lacking_addresses();
     return error;
@@ -75,7 +76,7 @@ void DevicePorts::note_lacking_addresses() {
         if (port.steering() == nullptr) continue;
         for (const IpPrefix& own : config().ports.at(names[id]).address)
             if (!has_interface_address(port.interface_name(), own.address))
-                running_->note(
+                running_->events().note(
                     "address_lacking",
                     fmt::format("port {0}: its interface {1} lacks the address {2}, so nobody answers "
                                 "ARP or neighbor discovery for it: those of an XDP port go to the "
@@ -99,13 +100,13 @@ void DevicePorts::poll_links(Time now) {
     const auto tell = [&](std::vector<PortNotice> all) {
         for (PortNotice& notice : all) {
             interfaces_changed_ |= notice.another;
-            running_->note(notice.kind, std::move(notice.text));
+            running_->events().note(notice.kind, std::move(notice.text));
         }
     };
     tell(port_watch_->find_changes(config(), device(), now));
-    for (PortId id = 0; id < device_ports_.size(); ++id) running_->look_at_link(id);
+    for (PortId id = 0; id < device_ports_.size(); ++id) running_->watch().note_link(id);
     tell(tap_watch_.find_changes(running_->slow_path(), config(), names, running_->macs(), now));
-    if (!interfaces_changed_ || !running_->late_worker().empty()) return;
+    if (!interfaces_changed_ || !running_->limit_change().publication().late().empty()) return;
     interfaces_changed_ = false;
     address_taps();
     take_up_interfaces();
@@ -119,7 +120,7 @@ void DevicePorts::take_up_interfaces() {
         if (device_ports_[id]->interface() && !config().ports.at(running_->port_names()[id]).mac)
             macs[id] = device_ports_[id]->mac();
     if (std::string error = running_->change_macs(macs); !error.empty())
-        running_->note("interface_refused", std::move(error));
+        running_->events().note("interface_refused", std::move(error));
     if (!kernel_) return;
     kernel_->set_ports(kernel_ports());
     take_own(kernel_->mirror().tables().own());
@@ -145,7 +146,8 @@ std::string DevicePorts::judge_nics() {
         if (finding.severity == Severity::error)
             append_item(errors, "; ", finding.path + ": " + finding.message + "; do: " + finding.fix);
         else if (!finding.forced)
-            running_->note("nic_warning", finding.path + ": " + finding.message + "; do: " + finding.fix);
+            running_->events().note("nic_warning",
+                                    finding.path + ": " + finding.message + "; do: " + finding.fix);
     }
     if (!errors.empty() && force_helps(found)) errors += "; or run it so, not lossless: --force";
     running_->force_also(forced_reasons(found));
@@ -158,7 +160,8 @@ void DevicePorts::address_taps() {
     for (PortId id = 0; id < names.size(); ++id)
         if (Tap* tap = running_->slow_path().tap(id))
             if (std::string error = tap->set_addresses(config().ports.at(names[id]).address); !error.empty())
-                running_->note_once("tap_address", "port " + names[id] + ": its TAP does not take " + error);
+                running_->events().note_once("tap_address",
+                                             "port " + names[id] + ": its TAP does not take " + error);
 }
 
 std::string DevicePorts::open_taps() {
@@ -205,13 +208,15 @@ void DevicePorts::take_own(std::set<IpPrefix> of_machine) {
     for (PortId id = 0; id < device_ports_.size(); ++id)
         if (Steering* steering = device_ports_[id]->steering())
             if (std::string error = steering->set_local(of_machine); !error.empty())
-                running_->note_once("steering", "port " + names[id] + ": " + error);
+                running_->events().note_once("steering", "port " + names[id] + ": " + error);
 }
 
 const Config& DevicePorts::config() const { return running_->config(); }
 Switch& DevicePorts::device() { return running_->device(); }
-void DevicePorts::note(const std::string& kind, std::string text) { running_->note(kind, std::move(text)); }
-bool DevicePorts::may_change_routes() const { return running_->late_worker().empty(); }
+void DevicePorts::note(const std::string& kind, std::string text) {
+    running_->events().note(kind, std::move(text));
+}
+bool DevicePorts::may_change_routes() const { return running_->limit_change().publication().late().empty(); }
 std::string DevicePorts::change_routes(const RouteChanges& changes) {
     return running_->change_routes(changes);
 }

@@ -3,34 +3,44 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
+#include <set>
 #include <string>
+#include <variant>
 
 #include "control/switch/kernel/link_watch.hh"
 #include "control/switch/running/class_changes.hh"
+#include "control/switch/running/run_clock.hh"
 #include "control/switch/running/watchdog.hh"
-#include "lib/values/units.hh"
 
 namespace sluice {
 
 struct SwitchEvent {
+    // The figures of events that have any.
+    using Notice = std::variant<std::monostate, WatchdogNotice, ClassNotice, LinkNotice>;
+
     Duration at;
     std::string kind;  // "port_down", ...
     std::string text;
-    std::optional<WatchdogNotice> watchdog{};  // the figures of a watchdog's event
-    std::optional<ClassNotice> of_class{};     // likewise, of a class on its way to lossless
-    std::optional<LinkNotice> link{};          // likewise of a port that went up or down
+    Notice notice{};
+
+    // Null: it is none of these.
+    const WatchdogNotice* watchdog() const { return std::get_if<WatchdogNotice>(&notice); }
+    const ClassNotice* of_class() const { return std::get_if<ClassNotice>(&notice); }
+    const LinkNotice* link() const { return std::get_if<LinkNotice>(&notice); }
 };
 
 class EventLog {
   public:
     static constexpr std::size_t max_events = 10'000;
 
-    void add(SwitchEvent event) {
-        events_.push_back(std::move(event));
-        ++total_;
-        if (events_.size() > max_events) events_.pop_front();
-    }
+    // `clock` outlives it.
+    explicit EventLog(const RunClock& clock) : clock_(clock) {}
+
+    void note(std::string kind, std::string text, SwitchEvent::Notice notice = {});
+    // Likewise, but the same words once in a run; `of`, a port or queue: once of it, whatever the words.
+    void note_once(const std::string& kind, std::string text) { note_once(kind, text, text); }
+    void note_once(const std::string& kind, const std::string& of, std::string text);
+
     std::uint64_t total() const { return total_; }
     std::uint64_t lost() const { return total_ - events_.size(); }  // the oldest
     // Null: no longer, or not yet.
@@ -41,8 +51,10 @@ class EventLog {
     auto end() const { return events_.end(); }
 
   private:
+    const RunClock& clock_;
     std::deque<SwitchEvent> events_;
     std::uint64_t total_ = 0;
+    std::set<std::string> noted_;  // once: kind and words, or what it was of
 };
 
 }  // namespace sluice

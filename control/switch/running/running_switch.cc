@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <utility>
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/decision_filter.hh"
 #include "control/config/schema/force.hh"
 #include "control/config/schema/values.hh"
+#include "control/switch/mirror/mirrors.hh"
+#include "control/switch/running/observation.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "dataplane/peers/fault_port.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/values/rng.hh"
 
@@ -27,7 +27,7 @@ const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) 
     return nullptr;
 }
 
-void put(std::set<std::string>& names, const std::string& name, bool in) {
+void set_member(std::set<std::string>& names, const std::string& name, bool in) {
     if (in)
         names.insert(name);
     else
@@ -40,7 +40,7 @@ RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings
     : config_(std::move(config)),
       options_(std::move(options)),
       surroundings_(surroundings),
-      links_(config_.ports.size()) {}
+      events_(clock_) {}
 
 tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(const Config& config,
                                                                                 RunningOptions options,
@@ -51,15 +51,6 @@ tl::expected<std::unique_ptr<RunningSwitch>, std::string> RunningSwitch::create(
 }
 
 RunningSwitch::~RunningSwitch() = default;
-
-std::int64_t RunningSwitch::wall_origin_ns() {
-    constexpr std::int64_t max_drift = 100'000'000;  // of the switch's clock; more: the time of day was set
-    const auto wall = std::chrono::system_clock::now().time_since_epoch();
-    const std::int64_t origin = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() -
-                                static_cast<std::int64_t>(now().ps / 1000);
-    if (!wall_origin_ns_ || std::abs(origin - *wall_origin_ns_) > max_drift) wall_origin_ns_ = origin;
-    return *wall_origin_ns_;
-}
 
 std::uint64_t RunningSwitch::generation() const { return switch_->generation(); }
 
@@ -89,9 +80,10 @@ std::string RunningSwitch::open() {
     switch_ = std::make_unique<Switch>(config_.workers, std::move(policy), std::move(specs),
                                        switch_resources(config_, pool_, packets_));
     change_.emplace(*switch_, is_virtual());
-    fault_ports_.resize(config_.ports.size());
-    for (const auto& [name, port] : config_.ports)
-        if (port.fault != FaultSettings{}) take_up_fault(port_info_.at(name).id, port.fault);
+    watch_.emplace(*this, *mirrors_, options_.observes ? observation_.get() : nullptr);
+    faults_.emplace(*switch_, seed_of_switch(config_.seed, options_.identity), pool_);
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (config_.ports.at(names_[id]).fault != FaultSettings{}) configure_fault(id);
     note_forced({});
     return {};
 }
@@ -145,10 +137,12 @@ bool RunningSwitch::finish_change() {
     const std::string late = publication.late();
     const Publication::Notice notice = publication.notice();
     if (notice == Publication::Notice::late)
-        note("worker_late", "a change is published, and " +
-                                (late.empty() ? std::string("a worker took long to take it up") : late) +
-                                "; what the worker does not do waits for it");
-    if (notice == Publication::Notice::back) note("worker_back", "every worker runs what was published last");
+        events_.note("worker_late",
+                     "a change is published, and " +
+                         (late.empty() ? std::string("a worker took long to take it up") : late) +
+                         "; what the worker does not do waits for it");
+    if (notice == Publication::Notice::back)
+        events_.note("worker_back", "every worker runs what was published last");
     if (!change_->is_pending()) return false;
     const bool done = change_->finish();
     note_classes();
@@ -163,14 +157,14 @@ std::string RunningSwitch::operate(Change change, Event event) {
     std::string error = publish(config_, state);
     if (!error.empty()) return error;
     state_ = std::move(state);
-    if (!event.kind.empty()) note(std::move(event.kind), std::move(event.text));
+    if (!event.kind.empty()) events_.note(std::move(event.kind), std::move(event.text));
     return {};
 }
 
 std::string RunningSwitch::set_port(const std::string& name, bool up) {
     if (!port_info_.contains(name)) return fmt::format("no port {}", in_quotes(name));
-    std::string error = operate([&](OperatorState& state) { put(state.down, name, !up); }, {});
-    if (error.empty()) look_at_link(port_info_.at(name).id);
+    std::string error = operate([&](OperatorState& state) { set_member(state.down, name, !up); }, {});
+    if (error.empty()) watch_->note_link(port_info_.at(name).id);
     return error;
 }
 
@@ -189,7 +183,7 @@ std::string RunningSwitch::hold_queue(const std::string& port, ClassId queue, bo
 
 std::string RunningSwitch::run_watchdog(const std::string& port, bool start) {
     if (!port_info_.contains(port)) return fmt::format("no port {}", in_quotes(port));
-    return operate([&](OperatorState& state) { put(state.unwatched, port, !start); },
+    return operate([&](OperatorState& state) { set_member(state.unwatched, port, !start); },
                    {start ? "watchdog_started" : "watchdog_stopped",
                     fmt::format("port {}: PFC watchdog {} by command", port, start ? "started" : "stopped")});
 }
@@ -229,9 +223,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
     note_forced(state.forced);
     const Config before = std::exchange(config_, std::move(config));
     for (PortId id = 0; id < names_.size(); ++id)
-        if (const FaultSettings& fault = config_.ports.at(names_[id]).fault;
-            fault != before.ports.at(names_[id]).fault)
-            take_up_fault(id, fault);
+        if (config_.ports.at(names_[id]).fault != before.ports.at(names_[id]).fault) configure_fault(id);
     surroundings_.configured();
     return {};
 }
@@ -256,6 +248,8 @@ ServedSwitch RunningSwitch::served() { return {*switch_, config_, names_, macs_,
 
 bool RunningSwitch::serve_slow_path() { return slow_path_.serve(served()); }
 
+void RunningSwitch::poll_mirror_outputs() { mirrors_->check_outputs(served()); }
+
 bool RunningSwitch::serve_mirrors() {
     mirrors_->drain(now());
     return mirrors_->send(served());
@@ -263,45 +257,46 @@ bool RunningSwitch::serve_mirrors() {
 
 void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
     config_.ports.at(port).fault = fault;
-    take_up_fault(port_info_.at(port).id, fault);
-    note(fault != FaultSettings{} ? "fault_set" : "fault_cleared", "fault on port " + port + ": " + what);
+    configure_fault(port_info_.at(port).id);
+    events_.note(fault != FaultSettings{} ? "fault_set" : "fault_cleared",
+                 "fault on port " + port + ": " + what);
 }
 
-void RunningSwitch::take_up_fault(PortId id, const FaultSettings& fault) {
+void RunningSwitch::configure_fault(PortId id) {
     if (!is_virtual()) return;  // refused before
     const std::string& name = names_[id];
-    const PortConfig& port = config_.ports.at(name);
-    if (fault_ports_[id] == nullptr)
-        switch_->wrap_port(id, [&](std::unique_ptr<Port> inner) {
-            auto wrapped = std::make_unique<FaultPort>(
-                std::move(inner), FaultPort::Spec{{seed_of_switch(config_.seed, options_.identity), id},
-                                                  port.speed,
-                                                  cable_delay(port),
-                                                  pool_});
-            fault_ports_[id] = wrapped.get();
-            return wrapped;
-        });
-    fault_ports_[id]->configure(fault, qos_.ports.at(name).lossless, now());
-    if (qos_.ports.at(name).lossless == 0) return;
-    for (const std::string_view broken : faults_against_lossless(fault))
-        broken_by_fault_[name].insert(broken);
+    faults_->configure(id, name, config_.ports.at(name), qos_.ports.at(name).lossless, now());
+}
+
+void RunningSwitch::note_classes() {
+    for (const ClassNotice& notice : class_changes_.new_notices(*switch_, now()))
+        events_.note(notice.begins ? "class_changing" : "class_changed", class_text(notice, names_, *change_),
+                     notice);
+}
+
+void RunningSwitch::note_forced(const std::vector<std::string>& before) {
+    for (const std::string& reason : state_.forced)
+        if (std::find(before.begin(), before.end(), reason) == before.end())
+            events_.note("forced", "not lossless, and forced: " + reason);
+}
+
+bool RunningSwitch::wants_control() const {
+    return watch_->is_due() || change_->is_pending() || mirrors_->is_in_use() ||
+           observation_->log() != nullptr || slow_path_.has_frames();
 }
 
 bool RunningSwitch::wants_short_rounds() const {
     const Policy& policy = switch_->policy();
-    return kernel() != nullptr || change_->is_pending() || policy.decisions.enabled || mirrors_->is_on() ||
+    return surroundings_.kernel() != nullptr || change_->is_pending() || policy.decisions.enabled ||
+           mirrors_->is_on() ||
            std::any_of(policy.ports.begin(), policy.ports.end(),
                        [](const PortPolicy& port) { return port.punts; });
 }
 
 unsigned RunningSwitch::packets_missing() const { return own_pool_ ? own_pool_->in_use() : 0; }
 
-void RunningSwitch::complain(std::string text) {
-    if (!text.empty()) complaints_.push_back(std::move(text));
-}
-
 std::vector<std::string> RunningSwitch::close() {
-    std::vector<std::string> errors = std::exchange(complaints_, {});
+    std::vector<std::string> errors;
     if (std::string error = observation_->finish(*switch_, now()); !error.empty())
         errors.push_back(std::move(error));
     mirrors_->drain(now());

@@ -7,6 +7,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"

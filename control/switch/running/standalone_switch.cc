@@ -61,7 +61,7 @@ std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions
          cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
         cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
     real_ = std::make_unique<RealRunner>(running_->device(), cores, config.idle_sleep);
-    running_->set_clock(*real_);
+    running_->clock().set(*real_);
     return {};
 }
 

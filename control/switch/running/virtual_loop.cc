@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/ports/port.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/values/invariant.hh"
@@ -61,7 +62,7 @@ std::uint64_t ports_of(const std::vector<RunningSwitch*>& switches) {
 VirtualLoop::Shard::Shard(const std::vector<RunningSwitch*>& all, std::vector<std::uint32_t> own,
                           Duration turn)
     : numbers(std::move(own)), switches(some_of(all, numbers)), runner(devices_of(switches), turn) {
-    for (RunningSwitch* running : switches) running->set_clock(runner);
+    for (RunningSwitch* running : switches) running->clock().set(runner);
 }
 
 VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, const LoopWindows& windows)
@@ -113,14 +114,14 @@ void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
     RunningSwitch& running = *shard.switches[number];
     const bool wanted = running.wants_control();
     if (wanted || checks_invariants) {
-        [[maybe_unused]] const std::uint64_t events = running.event_log().total();
+        [[maybe_unused]] const std::uint64_t events = running.events().total();
         [[maybe_unused]] bool served = false;
         while (running.serve_slow_path() || running.finish_change() || running.serve_mirrors()) {
             served = true;
             shard.runner.again(number);
         }
-        running.watch();
-        SLUICE_INVARIANT(wanted || (!served && running.event_log().total() == events));
+        running.watch().note_news();
+        SLUICE_INVARIANT(wanted || (!served && running.events().total() == events));
     }
     look_at_(shard.numbers[number]);
 }
@@ -168,7 +169,8 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     if (*instant > SwitchClock::last_moment) {
         if (!std::exchange(ended_, true))
             for (RunningSwitch* running : switches_)
-                running->note("clock_end", "the virtual clock ends after 106 days: nothing later happens");
+                running->events().note("clock_end",
+                                       "the virtual clock ends after 106 days: nothing later happens");
         return Step::over;
     }
     if (!end && !action && *instant - last_progress_ > patience_ && !can_progress()) {
@@ -197,7 +199,7 @@ bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes
     while (last == Step::instant && goes_on()) last = step(end);
     if (last == Step::end) pass(*end);
     exchange_.take_all();  // nothing is left there between two runs
-    for (RunningSwitch* running : switches_) running->look_at_rings();
+    for (RunningSwitch* running : switches_) running->watch().losses().note_losses();
     return last != Step::instant;
 }
 
@@ -214,8 +216,9 @@ void VirtualLoop::note_waiting() {
     for (RunningSwitch* running : switches_)
         for (PortId id = 0; id < running->device().port_count(); ++id)
             if (const auto waiting = running->device().view(id).io().account().waiting; waiting != 0)
-                running->note("still_held", fmt::format("{} frames are still held by the sender behind {}",
-                                                        waiting, running->port_names()[id]));
+                running->events().note(
+                    "still_held", fmt::format("{} frames are still held by the sender behind {}", waiting,
+                                              running->port_names()[id]));
 }
 
 void VirtualLoop::give_up() {
@@ -223,7 +226,7 @@ void VirtualLoop::give_up() {
         "no frame has moved since {}, and {} PFC frames were sent since: the run ends; do: release the "
         "queue that is held, or end with --duration",
         print_time(last_progress_ - Time{}), idle_frames_);
-    for (RunningSwitch* running : switches_) running->note("no_progress", gave_up_);
+    for (RunningSwitch* running : switches_) running->events().note("no_progress", gave_up_);
     idle_frames_ = 0;
 }
 

@@ -67,9 +67,9 @@ tl::expected<std::unique_ptr<Port>, std::string> VirtualPorts::open(const std::s
 
 std::string VirtualPorts::join(RunningSwitch& running) {
     running_ = &running;
-    for (const auto& [kind, text] : notes_) running.note(kind, text);
+    for (const auto& [kind, text] : notes_) running.events().note(kind, text);
     if (std::string text = shortened_text(timeline_); !text.empty())
-        running.note("capture_gaps", std::move(text));
+        running.events().note("capture_gaps", std::move(text));
     return {};
 }
 

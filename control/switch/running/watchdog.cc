@@ -18,7 +18,7 @@ std::string_view watchdog_state_text(WatchdogState state) {
     return words.at(static_cast<std::size_t>(state));
 }
 
-std::vector<WatchdogNotice> WatchdogWatch::look(Switch& device) {
+std::vector<WatchdogNotice> WatchdogWatch::new_notices(const Switch& device) {
     std::vector<WatchdogNotice> notice;
     const std::uint64_t changes = device.watchdog_changes();
     if (std::exchange(changes_, changes) == changes) return notice;

@@ -28,7 +28,7 @@ struct WatchdogNotice {
 // ports and queues, those that ended first.
 class WatchdogWatch {
   public:
-    std::vector<WatchdogNotice> look(Switch& device);
+    std::vector<WatchdogNotice> new_notices(const Switch& device);
 
   private:
     struct Seen {

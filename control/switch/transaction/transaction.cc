@@ -9,6 +9,7 @@
 #include "control/config/schema/force.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
+#include "control/switch/running/surroundings.hh"
 
 namespace sluice {
 namespace {
@@ -46,14 +47,15 @@ tl::expected<Transaction::Applied, Refusal> Transaction::change(Config config,
                             .value = change.to,
                             .remedy = "save the file and start sluiced anew"});
     done.findings = judge_config(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
-    for (Finding& finding : running_.nic_findings(config)) done.findings.push_back(std::move(finding));
+    for (Finding& finding : running_.surroundings().findings(config))
+        done.findings.push_back(std::move(finding));
     force_again(done.findings, forced);
     if (force) sluice::force(done.findings);
     if (auto good = refuse_errors(done.findings); !good) return Refused(std::move(good.error()));
     if (auto good = refused_by(running_.apply(std::move(config), forced_reasons(done.findings))); !good)
         return Refused(std::move(good.error()));
     done.generation = running_.generation();
-    done.pending_cells = running_.pending_cells();
+    done.pending_cells = running_.limit_change().pending_cells();
     return done;
 }
 
@@ -120,9 +122,9 @@ tl::expected<Transaction::Applied, Refusal> Transaction::apply(Config config, co
     }
     if (wanted.trial) trial_ = Trial{*wanted.trial, author_};
     log_.add(running_.now(), wanted.trial ? "trial" : std::string(wanted.what), author_, done->changes);
-    running_.note("configuration",
-                  fmt::format("{} changed, the first: {}", print_count(done->changes.size(), "value"),
-                              done->changes.front().path));
+    running_.events().note(
+        "configuration", fmt::format("{} changed, the first: {}", print_count(done->changes.size(), "value"),
+                                     done->changes.front().path));
     return done;
 }
 
@@ -140,7 +142,7 @@ std::size_t Transaction::keep_waiting() {
     confirm_by_.reset();
     end_trial("kept by " + author_.name);
     log_.add(running_.now(), "confirm", author_, {});
-    running_.note("configuration", "confirmed: kept " + print_count(waiting_, "change"));
+    running_.events().note("configuration", "confirmed: kept " + print_count(waiting_, "change"));
     return std::exchange(waiting_, 0);
 }
 
@@ -193,21 +195,23 @@ tl::expected<Transaction::Applied, Refusal> Transaction::go_back(std::size_t cha
     if (!done) return done;
     history_.erase(first, history_.end());
     log_.add(running_.now(), std::move(what), author_, done->changes);
-    running_.note("configuration", "rolled back: " + print_count(done->changes.size(), "value"));
+    running_.events().note("configuration", "rolled back: " + print_count(done->changes.size(), "value"));
     return done;
 }
 
 void Transaction::tick() {
     const bool is_gone = trial_ && trial_->is_gone;
     // A late worker would have it refused; another exception leaves it to the next round.
-    if (!confirm_by_ || (!is_gone && running_.now() < *confirm_by_) || !running_.late_worker().empty())
+    if (!confirm_by_ || (!is_gone && running_.now() < *confirm_by_) ||
+        !running_.limit_change().publication().late().empty())
         return;
     const Acting acting(*this, {});
     if (const auto done = go_back(waiting_, is_gone ? "its client is gone" : "not confirmed"); !done)
-        running_.note("configuration", "cannot be rolled back: " + done.error().message);
+        running_.events().note("configuration", "cannot be rolled back: " + done.error().message);
     else
-        running_.note("configuration", is_gone ? "the client of a trial is gone"
-                                               : "not confirmed in time: " + print_count(waiting_, "change"));
+        running_.events().note("configuration",
+                               is_gone ? "the client of a trial is gone"
+                                       : "not confirmed in time: " + print_count(waiting_, "change"));
     end_trial(is_gone ? "its client was gone" : "its time was over");
     confirm_by_.reset();
     waiting_ = 0;

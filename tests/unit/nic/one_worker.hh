@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "control/switch/running/broken_promises.hh"
 #include "tests/unit/nic/on_cards.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -14,12 +15,12 @@ class OneWorker : public SwitchOnCards {
   public:
     void starts(bool force = false, const std::string& p0_keys = {}, const std::string& p1_keys = {}) {
         STRCMP_EQUAL("", start({{}, p0_keys, p1_keys}, force).c_str());
-        if (running) running->set_clock(clock_);
+        if (running) running->clock().set(clock_);
     }
     void round(Duration passes = milliseconds(16)) {
         now = now + passes;
         worker_turn(0);
-        running->watch();
+        running->watch().note_news();
         alone->devices()->poll_links(now);
     }
     static void arrive(fake::Card& card, unsigned frames, std::uint8_t ttl = 64) {
@@ -27,13 +28,13 @@ class OneWorker : public SwitchOnCards {
     }
     std::vector<std::string> events(const std::string& kind) const {
         std::vector<std::string> texts;
-        for (const SwitchEvent& event : running->event_log())
+        for (const SwitchEvent& event : running->events())
             if (event.kind == kind) texts.push_back(event.text);
         return texts;
     }
     std::string promises() const {
         std::string all;
-        for (const std::string& promise : running->broken_promises()) all += promise + "\n";
+        for (const std::string& promise : broken_promises(*running)) all += promise + "\n";
         return all;
     }
 

@@ -1,0 +1,33 @@
+// The clock of a run, as control reads it, and the time of day beside it. A runner gives the clock once the
+// switch is made; until then it is 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "dataplane/run/switch_clock.hh"
+
+namespace sluice {
+
+class RunClock {
+  public:
+    // Before the first turn; it outlives the run, or is not asked any more.
+    void set(const SwitchClock& clock) { clock_ = &clock; }
+    Time now() const { return clock_ != nullptr ? clock_->now() : Time{}; }
+    // Workers run on other threads now: only shared state may be read.
+    bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
+
+    // Real clock: nanoseconds of Unix time at its origin. It stays, unless somebody sets the time of day.
+    std::int64_t wall_origin_ns();
+
+    // A virtual run was stopped before its end; its verdict is of the time until then.
+    bool is_interrupted() const { return interrupted_; }
+    void set_interrupted() { interrupted_ = true; }
+
+  private:
+    const SwitchClock* clock_ = nullptr;
+    std::optional<std::int64_t> wall_origin_ns_;
+    bool interrupted_ = false;
+};
+
+}  // namespace sluice
