@@ -9,7 +9,7 @@
 #include "control/report/figures/group_report.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/methods.hh"
-#include "control/switch/kernel/kernel_control.hh"
+#include "control/switch/running/kernel_control.hh"
 #include "control/switch/running/route_lookup.hh"
 #include "control/switch/running/surroundings.hh"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "control/config/compile/compile.hh"
@@ -11,7 +12,6 @@
 #include "control/config/schema/force.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/kernel/interface_address.hh"
-#include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/virtual_ports.hh"
 #include "dataplane/peers/obeying_port.hh"
@@ -88,7 +88,7 @@ void DevicePorts::note_lacking_addresses() {
 
 void DevicePorts::configured() {
     address_taps();
-    if (kernel_) take_own(kernel_->mirror().tables().own());  // and those of the ports
+    if (kernel_) steer_own_addresses();  // and those of the ports
 }
 
 std::vector<std::string> DevicePorts::broken_promises() const {
@@ -103,7 +103,7 @@ void DevicePorts::poll_links(Time now) {
             running_->events().note(notice.kind, std::move(notice.text));
         }
     };
-    tell(port_watch_->find_changes(config(), device(), now));
+    tell(port_watch_->find_changes(config(), running_->device(), now));
     for (PortId id = 0; id < device_ports_.size(); ++id) running_->watch().note_link(id);
     tell(tap_watch_.find_changes(running_->slow_path(), config(), names, running_->macs(), now));
     if (!interfaces_changed_ || !running_->limit_change().publication().late().empty()) return;
@@ -123,7 +123,7 @@ void DevicePorts::take_up_interfaces() {
         running_->events().note("interface_refused", std::move(error));
     if (!kernel_) return;
     kernel_->set_ports(kernel_ports());
-    take_own(kernel_->mirror().tables().own());
+    steer_own_addresses();
 }
 
 std::vector<Finding> DevicePorts::findings(const Config& config) const {
@@ -197,36 +197,21 @@ std::string DevicePorts::open_kernel() {
     if (!opened) return opened.error();
     kernel_ = std::move(*opened);
     // From the first frame on.
-    take_own(kernel_->mirror().tables().own());
+    steer_own_addresses();
     return {};
 }
 
-void DevicePorts::take_own(std::set<IpPrefix> of_machine) {
+void DevicePorts::steer_own_addresses() {
+    std::set<IpPrefix> own_prefixes = kernel_->mirror().tables().own();
     const std::vector<std::string>& names = running_->port_names();
     for (const auto& [name, port] : config().ports)
-        for (const IpPrefix& own : port.address) of_machine.insert(host_prefix(own.address));
+        for (const IpPrefix& own : port.address) own_prefixes.insert(host_prefix(own.address));
     for (PortId id = 0; id < device_ports_.size(); ++id)
         if (Steering* steering = device_ports_[id]->steering())
-            if (std::string error = steering->set_local(of_machine); !error.empty())
+            if (std::string error = steering->set_local(own_prefixes); !error.empty())
                 running_->events().note_once("steering", "port " + names[id] + ": " + error);
 }
 
 const Config& DevicePorts::config() const { return running_->config(); }
-Switch& DevicePorts::device() { return running_->device(); }
-void DevicePorts::note(const std::string& kind, std::string text) {
-    running_->events().note(kind, std::move(text));
-}
-bool DevicePorts::may_change_routes() const { return running_->limit_change().publication().late().empty(); }
-std::string DevicePorts::change_routes(const RouteChanges& changes) {
-    return running_->change_routes(changes);
-}
-Routes::LeftOut DevicePorts::left_out() const { return running_->routes().left_out(); }
-
-std::vector<IpAddress> DevicePorts::wanted_neighbors() const { return running_->mirrors().unresolved(); }
-
-const Tap* DevicePorts::tap(const std::string& port) const {
-    const auto id = running_->find_port(port);
-    return id ? std::as_const(*running_).slow_path().tap(*id) : nullptr;
-}
 
 }  // namespace sluice

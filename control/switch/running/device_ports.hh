@@ -3,20 +3,19 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "control/switch/kernel/kernel_control.hh"
 #include "control/switch/kernel/port_watch.hh"
 #include "control/switch/kernel/tap_watch.hh"
+#include "control/switch/running/kernel_control.hh"
 #include "control/switch/running/surroundings.hh"
 #include "dataplane/base/output_file.hh"
 #include "dataplane/ports/device_port.hh"
 
 namespace sluice {
 
-class DevicePorts final : public Surroundings, private MirroringSwitch {
+class DevicePorts final : public Surroundings {
   public:
     // `force`: accepts reasons why the cards are not lossless.
     static tl::expected<std::unique_ptr<DevicePorts>, std::string> create(const Config& config, bool force,
@@ -27,7 +26,7 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     void poll_links(Time now);
     // Control, once a round: applies the kernel's messages.
     void poll_kernel() {
-        if (kernel_) kernel_->poll(*this);
+        if (kernel_) kernel_->poll(*running_, [this] { steer_own_addresses(); });
     }
 
     // ---- Surroundings
@@ -62,16 +61,10 @@ class DevicePorts final : public Surroundings, private MirroringSwitch {
     // The error of a setting that the cards do not allow, or empty. Doubtful settings are noted.
     std::string judge_nics();
 
-    // ---- MirroringSwitch
-    const Config& config() const override;
-    Switch& device() override;
-    std::vector<IpAddress> wanted_neighbors() const override;
-    const Tap* tap(const std::string& port) const override;
-    void note(const std::string& kind, std::string text) override;
-    void take_own(std::set<IpPrefix> of_machine) override;
-    bool may_change_routes() const override;
-    std::string change_routes(const RouteChanges& changes) override;
-    Routes::LeftOut left_out() const override;
+    // At XDP ports the kernel has what comes for the machine's addresses, prefixes of the table `local`, and
+    // the ports' addresses, as they are now.
+    void steer_own_addresses();
+    const Config& config() const;
 
     CaptureNotes capture_notes_;
     bool force_;

@@ -4,39 +4,20 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
 
 #include "control/config/routes/routes.hh"
 #include "control/switch/kernel/kernel_mirror.hh"
-#include "control/switch/kernel/tap.hh"
 
 namespace sluice {
 
-class Switch;
-
-// What the kernel's part needs of the switch that it serves.
-class MirroringSwitch {
-  public:
-    virtual ~MirroringSwitch() = default;
-    virtual const Config& config() const = 0;
-    virtual Switch& device() = 0;
-    // Destinations of the switch's own packets whose neighbors are to be found out.
-    virtual std::vector<IpAddress> wanted_neighbors() const = 0;
-    // Null: the port has none.
-    virtual const Tap* tap(const std::string& port) const = 0;
-    virtual void note(const std::string& kind, std::string text) = 0;
-    // The machine's addresses, and prefixes of the table `local`, from now on.
-    virtual void take_own(std::set<IpPrefix> of_machine) = 0;
-    virtual bool may_change_routes() const = 0;
-    // An error's text, or empty, and the entries that did not fit the tables.
-    virtual std::string change_routes(const RouteChanges& changes) = 0;
-    virtual Routes::LeftOut left_out() const = 0;
-};
+class RunningSwitch;
 
 class KernelControl {
   public:
@@ -47,8 +28,9 @@ class KernelControl {
     // Other interfaces are the ports from now on.
     void set_ports(KernelTables::Ports ports) { mirror_->set_ports(std::move(ports)); }
 
-    // Once a round: applies the kernel's messages to the switch. Does not wait for the kernel.
-    void poll(MirroringSwitch& running);
+    // Once a round: applies the kernel's messages to the switch. Does not wait for the kernel. `own_changed`:
+    // called before routes change, when the machine's addresses or prefixes of the table `local` have.
+    void poll(RunningSwitch& running, const std::function<void()>& own_changed);
 
     const KernelMirror& mirror() const { return *mirror_; }
     std::uint64_t refused() const { return refused_; }  // changes that did not fit our tables
@@ -59,12 +41,12 @@ class KernelControl {
 
     KernelControl(std::unique_ptr<KernelMirror> mirror, bool routes)
         : mirror_(std::move(mirror)), routes_(routes) {}
-    void want_neighbors(MirroringSwitch& running);
-    void give_changes(MirroringSwitch& running);
-    void note_links(MirroringSwitch& running);
-    static void note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link);
-    void note_overruns(MirroringSwitch& running);
-    void note_not_mirrored(MirroringSwitch& running);
+    void want_neighbors(RunningSwitch& running);
+    void give_changes(RunningSwitch& running);
+    void note_links(RunningSwitch& running);
+    static void note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link);
+    void note_overruns(RunningSwitch& running);
+    void note_not_mirrored(RunningSwitch& running);
 
     std::unique_ptr<KernelMirror> mirror_;
     bool routes_;

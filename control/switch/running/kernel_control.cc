@@ -1,4 +1,4 @@
-#include "control/switch/kernel/kernel_control.hh"
+#include "control/switch/running/kernel_control.hh"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
+#include "control/switch/mirror/mirrors.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -23,7 +25,7 @@ tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(co
     return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
 }
 
-void KernelControl::want_neighbors(MirroringSwitch& running) {
+void KernelControl::want_neighbors(RunningSwitch& running) {
     const auto now = Clock::now();
     if (asked_.size() == max_asked)
         std::erase_if(asked_, [&](const auto& asked) { return now - asked.second > between_questions; });
@@ -37,29 +39,32 @@ void KernelControl::want_neighbors(MirroringSwitch& running) {
     };
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
         running.device().unresolved(static_cast<WorkerId>(w))->drain(want);
-    for (const IpAddress& destination : running.wanted_neighbors()) want(destination);
+    for (const IpAddress& destination : running.mirrors().unresolved()) want(destination);
 }
 
-void KernelControl::note_links(MirroringSwitch& running) {
+void KernelControl::note_links(RunningSwitch& running) {
     for (const auto& [port, before, now] : mirror_->tables().take_link_notices()) {
         if (!now.there) {
             // Others report that a port's own device or its TAP has gone (port_watch, tap_watch).
-            const Tap* tap = running.tap(port);
+            const auto id = running.find_port(port);
+            const Tap* tap = id ? running.slow_path().tap(*id) : nullptr;
             if (tap != nullptr && tap->index() == now.index && tap->is_there())
-                running.note("interface_gone",
-                             fmt::format("port {}: its TAP {} is in another network namespace now, whose "
-                                         "addresses, routes and neighbors are not ours",
-                                         port, before.name));
+                running.events().note(
+                    "interface_gone",
+                    fmt::format("port {}: its TAP {} is in another network namespace now, whose "
+                                "addresses, routes and neighbors are not ours",
+                                port, before.name));
             continue;
         }
         if (now.name != before.name)
-            running.note("interface_renamed", fmt::format("port {}: its interface {} is called {} now", port,
-                                                          before.name, now.name));
+            running.events().note(
+                "interface_renamed",
+                fmt::format("port {}: its interface {} is called {} now", port, before.name, now.name));
         if (now.mtu != before.mtu) note_mtu(running, port, now);
     }
 }
 
-void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, const KernelLink& link) {
+void KernelControl::note_mtu(RunningSwitch& running, const std::string& port, const KernelLink& link) {
     const auto ours = running.config().ports.find(port);
     if (ours == running.config().ports.end()) return;
     const std::uint32_t mtu = ours->second.mtu;
@@ -68,21 +73,21 @@ void KernelControl::note_mtu(MirroringSwitch& running, const std::string& port, 
     if (link.mtu < mtu)
         text += fmt::format("; the port loses longer frames, and counts them; do: ip link set {} mtu {}",
                             link.name, mtu);
-    running.note("interface_mtu", text);
+    running.events().note("interface_mtu", text);
 }
 
-void KernelControl::note_overruns(MirroringSwitch& running) {
+void KernelControl::note_overruns(RunningSwitch& running) {
     if (mirror_->overruns() == overruns_) return;
     overruns_ = mirror_->overruns();
     if (!overrun_at_)
-        running.note(
+        running.events().note(
             "kernel_overrun",
             "the kernel had more notice than kernel.receive_buffer holds: everything is asked for anew");
     overrun_at_ = mirror_->resyncs();
 }
 
 // At most once a second, however many there are.
-void KernelControl::note_not_mirrored(MirroringSwitch& running) {
+void KernelControl::note_not_mirrored(RunningSwitch& running) {
     for (std::string& name : mirror_->tables().take_not_mirrored()) not_mirrored_.push_back(std::move(name));
     const auto now = Clock::now();
     if (not_mirrored_.empty() || now - told_not_mirrored_ < between_questions) return;
@@ -94,7 +99,7 @@ void KernelControl::note_not_mirrored(MirroringSwitch& running) {
     if (not_mirrored_.size() > max_named)
         names += fmt::format(" and {} more", not_mirrored_.size() - max_named);
     not_mirrored_.clear();
-    running.note(
+    running.events().note(
         "kernel_not_mirrored",
         fmt::format(
             "routes and rules of the kernel that the switch does not follow as the kernel does: {}; a "
@@ -105,7 +110,7 @@ void KernelControl::note_not_mirrored(MirroringSwitch& running) {
             names));
 }
 
-void KernelControl::poll(MirroringSwitch& running) {
+void KernelControl::poll(RunningSwitch& running, const std::function<void()>& own_changed) {
     if (routes_) want_neighbors(running);
     const bool whole = mirror_->poll();
     note_overruns(running);
@@ -113,16 +118,17 @@ void KernelControl::poll(MirroringSwitch& running) {
     KernelTables& tables = mirror_->tables();
     note_links(running);
     if (routes_) note_not_mirrored(running);
-    if (tables.take_own_changed()) running.take_own(tables.own());
-    if (routes_ && running.may_change_routes()) give_changes(running);  // else they wait with the tables
+    if (tables.take_own_changed()) own_changed();
+    if (routes_ && running.limit_change().publication().late().empty())
+        give_changes(running);  // else they wait with the tables
     if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
         overrun_at_.reset();
-        running.note("kernel_resynced", fmt::format("{} routes and {} neighbors of the kernel",
-                                                    tables.routes(), tables.neighbors()));
+        running.events().note("kernel_resynced", fmt::format("{} routes and {} neighbors of the kernel",
+                                                             tables.routes(), tables.neighbors()));
     }
 }
 
-void KernelControl::give_changes(MirroringSwitch& running) {
+void KernelControl::give_changes(RunningSwitch& running) {
     KernelTables& tables = mirror_->tables();
     if (refused_at_ && mirror_->resyncs() > *refused_at_) {
         refused_at_.reset();
@@ -131,12 +137,12 @@ void KernelControl::give_changes(MirroringSwitch& running) {
     const RouteChanges changes = tables.take_changes();
     if (changes.empty()) return;
     std::string refusal = running.change_routes(changes);
-    const Routes::LeftOut left_out = running.left_out();
+    const Routes::LeftOut left_out = running.routes().left_out();
     refused_ += left_out.count;
     if (refusal.empty()) refusal = left_out.first;
     if (refusal.empty()) return;
     refused_at_ = mirror_->resyncs();
-    if (refusal != std::exchange(noted_refusal_, refusal)) running.note("kernel_refused", refusal);
+    if (refusal != std::exchange(noted_refusal_, refusal)) running.events().note("kernel_refused", refusal);
 }
 
 }  // namespace sluice
