@@ -80,7 +80,7 @@ void SimSwitch::run_watchdog(PortId port, bool on) {
 void SimSwitch::big_red_switch(bool on) { must(running().big_red_switch(on), "a big red switch"); }
 
 bool SimSwitch::apply(const Config& config) {
-    const bool applied = running().apply(config).empty();
+    const bool applied = running().apply(config, running().forced()).empty();
     changed();
     return applied;
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "control/config/schema/values.hh"
+#include "control/switch/running/running_switch.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/frame/flow_hash.hh"

@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "control/switch/running/running_switch.hh"
+#include "control/config/routes/routes.hh"
+#include "lib/frame/drop_reason.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 struct FlowQuestion {
     IpAddress source, destination;

@@ -61,7 +61,6 @@ class RunningSwitch {
     // Decision records from now on as `wanted` says, which check_decisions has found good; `what`: the
     // command's words.
     std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
-    std::string apply(Config config) { return apply(std::move(config), forced()); }
     // `forced`: accepted reasons why it is not lossless.
     std::string apply(Config config, std::vector<std::string> forced);
     // Routes and neighbors alone, the configuration's or the kernel's; the cost is that of the changed
@@ -103,7 +102,6 @@ class RunningSwitch {
     SwitchWatch& watch() { return *watch_; }
     const SwitchWatch& watch() const { return *watch_; }
     SlowPath& slow_path() { return slow_path_; }
-    const SlowPath& slow_path() const { return slow_path_; }
     Switch& device() { return *switch_; }
     const Switch& device() const { return *switch_; }
     const Surroundings& surroundings() const { return surroundings_; }

@@ -16,13 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "control/switch/running/running_switch.hh"
 #include "control/switch/running/timed_actions.hh"
 #include "dataplane/peers/link_exchange.hh"
 #include "dataplane/run/thread_team.hh"
 #include "dataplane/run/virtual_runner.hh"
 
 namespace sluice {
+
+class RunningSwitch;
 
 // How far switches run ahead of one another, and where.
 struct LoopWindows {
