@@ -7,7 +7,7 @@ import subprocess
 import threading
 
 import control
-from control import PATIENCE_S, Case, Programs, Running, Switch
+from control import PATIENCE_S, UNTOUCHED, Case, Programs, Running, Switch
 
 ROUTES = 1_000_000 if os.environ.get("SLUICE_LONG") == "1" else 100_000
 EACH = 10_000
@@ -39,7 +39,7 @@ class Routes(Case):
         self.assertEqual([answer.get("result", answer)["changed"] for answer in answers], [EACH] * (ROUTES // EACH))
 
     def test_they_come_and_are_looked_up_saved_and_gone(self):
-        running = Running(Switch(self, hosts=3))
+        running = Running(Switch(self, hosts=3), environment=UNTOUCHED)
         self.pipeline(running, "route.add", lambda number: {"prefix": prefix_of(number), "via": via_of(number)})
         running.first.socket.settimeout(PATIENCE_S)
 
