@@ -55,12 +55,12 @@ class WireIngress {
     void pass(Packet* packet);
     void hand_off(Packet* packet);
     bool admit(Packet* packet);
-    bool hold(const Frame& frame, const WireRule& rule);
+    bool hold(const Frame& frame, const FaultRule& rule);
     Outcome act(Frame& frame, const WireDirection::Taken& taken);
     bool mark_ce(const Frame& frame);
     bool corrupt(Frame& frame, const WireDirection::Taken& taken);
     bool duplicate(Frame& frame);
-    bool send_cnp(const Frame& frame, const WireRule& rule);
+    bool send_cnp(const Frame& frame, const FaultRule& rule);
     void learn(const Frame& frame);
     void note(const Frame& frame, const WireDirection::Taken& taken, bool done);
     Packet* copy_of(Packet* packet);
@@ -168,18 +168,18 @@ bool WireIngress::admit(Packet* packet) {
 }
 
 // False: there is no room for it, and it is to pass.
-bool WireIngress::hold(const Frame& frame, const WireRule& rule) {
-    const bool reorder = rule.rule.action == FaultAction::reorder;
+bool WireIngress::hold(const Frame& frame, const FaultRule& rule) {
+    const bool reorder = rule.action == FaultAction::reorder;
     if (!(reorder ? wire_.may_reorder() : wire_.may_delay())) return false;
     flush();
     if (!admit(frame.packet)) return true;
-    const Time until = worker_.now + rule.rule.time;
+    const Time until = worker_.now + rule.time;
     if (!reorder)
         wire_.delay(frame.packet, until);
     else if (frame.read.facts.roce)
-        wire_.reorder(frame.packet, until, rule.rule.frames, frame.read.facts.qp);
+        wire_.reorder(frame.packet, until, rule.frames, frame.read.facts.qp);
     else
-        wire_.reorder(frame.packet, until, rule.rule.frames, std::nullopt);
+        wire_.reorder(frame.packet, until, rule.frames, std::nullopt);
     return true;
 }
 
@@ -198,8 +198,7 @@ bool WireIngress::mark_ce(const Frame& frame) {
 bool WireIngress::corrupt(Frame& frame, const WireDirection::Taken& taken) {
     const std::span<std::uint8_t> bytes(whole_.data(), frame.packet->pkt_len);
     copy_frame(frame.packet, bytes.data());
-    const std::uint64_t random =
-        draw({worker_.policy->seed, taken.rule->rule.stream + 1, port_.id, taken.number});
+    const std::uint64_t random = taken.rule->corrupt_draw(worker_.policy->seed, port_.id, taken.number);
     if (!roce::corrupt_payload(bytes, frame.read, random)) return false;
     Packet* made = make_packet(worker_.packet_pool, bytes, false);
     if (made == nullptr) return false;
@@ -230,7 +229,7 @@ bool WireIngress::duplicate(Frame& frame) {
 }
 
 // Out of the port by which the frame came, as a frame of control's: it pauses nobody.
-bool WireIngress::send_cnp(const Frame& frame, const WireRule& rule) {
+bool WireIngress::send_cnp(const Frame& frame, const FaultRule& rule) {
     if (!frame.read.facts.roce || frame.read.parsed.cnp) return false;
     std::optional<std::uint32_t> sender = rule.sender_qp;
     if (!sender) {
@@ -269,7 +268,7 @@ void WireIngress::note(const Frame& frame, const WireDirection::Taken& taken, bo
     event.qp = facts.qp;
     event.psn = facts.psn;
     event.frame_bytes = frame.bytes;
-    event.action = taken.rule->rule.action;
+    event.action = taken.rule->action;
     event.opcode = facts.opcode;
     event.roce = facts.roce;
     event.passed = !done;
@@ -278,7 +277,7 @@ void WireIngress::note(const Frame& frame, const WireDirection::Taken& taken, bo
 
 WireIngress::Outcome WireIngress::act(Frame& frame, const WireDirection::Taken& taken) {
     const auto changed = [](bool done) { return done ? Outcome::passes : Outcome::untouched; };
-    switch (taken.rule->rule.action) {
+    switch (taken.rule->action) {
         case FaultAction::drop:
             meta(frame.packet).treatment.lossless = false;  // it was asked for: no promise is broken
             drop(worker_, frame.packet, DropReason::impaired);
@@ -294,6 +293,8 @@ WireIngress::Outcome WireIngress::act(Frame& frame, const WireDirection::Taken& 
             return changed(corrupt(frame, taken));
         case FaultAction::cnp:
             return changed(send_cnp(frame, *taken.rule));
+        case FaultAction::bad_fcs:  // of a port's link alone
+            break;
     }
     return Outcome::untouched;
 }
@@ -318,9 +319,9 @@ void WireIngress::take(Packet* packet) {
     if (policy_.learns_senders) [[unlikely]]
         learn(frame);
     const bool any_waits = wire_.holds_any();
-    const auto taken = is_mac_control
-                           ? WireDirection::Taken{}
-                           : wire_.draw_fate(policy_, frame.read.facts, worker_.policy->seed, port_.id);
+    const auto taken = is_mac_control ? WireDirection::Taken{}
+                                      : wire_.draw_fate(policy_, frame.read.facts, worker_.policy->seed,
+                                                        port_.id, frame.bytes);
     if (taken.rule != nullptr) [[unlikely]] {
         const Outcome outcome = act(frame, taken);
         note(frame, taken, outcome != Outcome::untouched);

@@ -37,7 +37,7 @@ void WireDirection::configure(const WirePolicy& policy) {
     for (WireRuleCounters& place : rules) {
         const std::uint64_t id = place.id.get();
         if (std::none_of(policy.rules.begin(), policy.rules.end(),
-                         [&](const WireRule& rule) { return rule.id == id; }))
+                         [&](const FaultRule& rule) { return rule.id == id; }))
             place.id.set(0);
     }
     for (std::size_t n = 0; n < policy.rules.size(); ++n) {
@@ -52,15 +52,14 @@ void WireDirection::configure(const WirePolicy& policy) {
 }
 
 WireDirection::Taken WireDirection::draw_fate(const WirePolicy& policy, const FrameFacts& frame,
-                                              std::uint64_t seed, PortId port) {
+                                              std::uint64_t seed, PortId port, std::uint32_t bytes) {
     for (std::size_t n = 0; n < policy.rules.size(); ++n) {
-        const WireRule& rule = policy.rules[n];
-        if (!rule.rule.match.matches(frame)) continue;
+        const FaultRule& rule = policy.rules[n];
+        if (!rule.match.matches(frame)) continue;
         WireRuleCounters& counters = rules[place_of_[n]];
         counters.matched.add(1);
         const std::uint64_t number = counters.matched.get();
-        if (rule.rule.choice.takes({seed, rule.rule.stream, port, number}))
-            return {&rule, place_of_[n], number};
+        if (rule.takes(seed, port, number, bytes)) return {&rule, place_of_[n], number};
     }
     return {};
 }

@@ -1,5 +1,5 @@
 // A wire: two ports joined, so that what comes in by one leaves by the other as it came, and rules that
-// disturb it (lib/peer/fault_rule.hh). Here the state of one direction: of the frames that come in by a port.
+// disturb it (lib/peer/faults.hh). Here the state of one direction: of the frames that come in by a port.
 //
 // A frame meets the rules in their order, and the first one that takes it acts on it. Each rule numbers the
 // frames that match it from the moment on that it was set, by itself in each direction. Frames that are held
@@ -19,28 +19,18 @@
 
 #include "dataplane/base/packet.hh"
 #include "dataplane/path/wire_replies.hh"
-#include "lib/peer/fault_rule.hh"
+#include "lib/peer/faults.hh"
 #include "lib/threads/counters.hh"
 #include "lib/threads/latest_entries.hh"
 
 namespace sluice {
 
-constexpr std::uint8_t cnp_dscp_by_default = 48;
-
-struct WireRule {
-    FaultRule rule;
-    std::uint64_t id = 0;                    // never 0; another after each change
-    std::optional<std::uint32_t> sender_qp;  // cnp: its destination; absent: learned
-    std::uint8_t cnp_dscp = cnp_dscp_by_default;
-    bool operator==(const WireRule&) const = default;
-};
-
 // Of one direction, in a PortPolicy.
 struct WirePolicy {
     PortId peer = 0;
-    bool passes_pfc = false;      // MAC control goes on to the other end; else the port takes it in
-    bool learns_senders = false;  // the other direction makes CNPs
-    std::vector<WireRule> rules;  // at most max_wire_rules
+    bool passes_pfc = false;       // MAC control goes on to the other end; else the port takes it in
+    bool learns_senders = false;   // the other direction makes CNPs
+    std::vector<FaultRule> rules;  // at most max_wire_rules
 };
 
 struct WireRuleCounters {
@@ -98,11 +88,12 @@ class WireDirection {
     void configure(const WirePolicy& policy);
 
     struct Taken {
-        const WireRule* rule = nullptr;  // null: it passes
-        std::size_t place = 0;           // of the rule's counters
-        std::uint64_t number = 0;        // of the frame, among those that match
+        const FaultRule* rule = nullptr;  // null: it passes
+        std::size_t place = 0;            // of the rule's counters
+        std::uint64_t number = 0;         // of the frame, among those that match
     };
-    Taken draw_fate(const WirePolicy& policy, const FrameFacts& frame, std::uint64_t seed, PortId port);
+    Taken draw_fate(const WirePolicy& policy, const FrameFacts& frame, std::uint64_t seed, PortId port,
+                    std::uint32_t bytes);
 
     bool may_delay() const { return delayed_.size() < max_delayed; }
     void delay(Packet* packet, Time until);

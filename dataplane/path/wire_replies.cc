@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "lib/peer/fault_rule.hh"
+#include "lib/peer/faults.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/values/rng.hh"
 

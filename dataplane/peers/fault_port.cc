@@ -20,6 +20,9 @@ void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, 
     forget_arrival();
     const FaultSettings before = settings_;
     settings_ = settings;
+    received_.rules = rules_of(settings.received, LinkWay::received);
+    sent_.rules = rules_of(settings.sent, LinkWay::sent);
+    pfc_.rules = rules_of(settings.pfc, LinkWay::pfc);
     lossless_ = lossless;
     inner_->set_overshoot(settings.overshoot_bytes);
     if (settings.stuck_xoff != 0 && settings.stuck_xoff != before.stuck_xoff) {
@@ -39,13 +42,13 @@ void FaultPort::configure(const FaultSettings& settings, std::uint8_t lossless, 
 
 void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     if (cable_cut_) {
-        ++counters_.cut;
+        ++counters_.received.cut;
         return;
     }
     PauseMap map;
     map.class_enable = mask;
     map.quanta.fill(quanta);
-    PfcBytes bytes;
+    std::array<std::uint8_t, pfc_frame_bytes> bytes;
     build_pfc_frame(bytes, MacAddress{}, map);
     // Behind frames added for the same moment, ahead of later ones.
     const auto place =
@@ -53,19 +56,39 @@ void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, pfc_frame_bytes, {}, false, false, {}});
 }
 
-FaultPort::Kept FaultPort::keep(Packet* packet, Time at, bool lossless, std::optional<std::uint64_t> corrupt,
-                                std::uint64_t& corrupted) {
-    Kept frame{at, {}, packet->pkt_len, {}, packet->packet_type == packet_type_truncated, lossless, {}};
-    if (is_described(packet) && !corrupt) {
+std::optional<FrameFate> FaultPort::next_fate(Way& way, Packet* packet, bool lossless) {
+    const FrameFate fate = fate_of(way.rules, spec_.seed, spec_.id, ++way.frames, packet->pkt_len);
+    if (!fate.drop && !fate.bad_fcs) return fate;
+    ++(fate.drop ? way.counters.dropped : way.counters.bad_fcs);
+    counters_.lossless += lossless ? 1 : 0;
+    rte_pktmbuf_free(packet);
+    return std::nullopt;
+}
+
+void FaultPort::keep(Way& way, Packet* packet, Time at, const FrameFate& fate, bool lossless,
+                     Duration held_back) {
+    way.last = max(at, way.last);
+    Kept& frame = way.kept.emplace_back(Kept{way.last,
+                                             {},
+                                             packet->pkt_len,
+                                             {},
+                                             packet->packet_type == packet_type_truncated,
+                                             lossless,
+                                             held_back});
+    if (is_described(packet) && !fate.corrupt) {
         frame.bytes.assign(frame_bytes(packet), frame_bytes(packet) + packet->data_len);
         frame.tail = tail_of(packet);
     } else {
         frame.bytes.resize(packet->pkt_len);
         copy_frame(packet, frame.bytes.data());
     }
-    if (corrupt && corrupt_bit(frame.bytes, *corrupt)) ++corrupted;
+    if (fate.corrupt && corrupt_bit(frame.bytes, *fate.corrupt)) ++way.counters.corrupted;
     rte_pktmbuf_free(packet);
-    return frame;
+    if (!fate.duplicate) return;
+    ++way.counters.duplicated;
+    Kept copy = frame;
+    copy.at = way.last = frame_end(copy.at, copy.frame_bytes);
+    way.kept.push_back(std::move(copy));
 }
 
 Packet* FaultPort::packet_of(const Kept& frame) const {
@@ -90,29 +113,15 @@ void FaultPort::misbehave(Time now) {
 
 // `now`: when the port behind has handed it over.
 void FaultPort::disturb(Packet* packet, Time now) {
-    const FrameFate fate = spec_.dice.frame(settings_, ++frames_, packet->pkt_len);
     const bool is_pause = is_mac_control(packet);
     const bool lossless = !is_pause && inner_->comes_from_switch() && meta(packet).treatment.lossless;
-    if (fate.drop || fate.bad_fcs) {
-        ++(fate.drop ? counters_.dropped : counters_.bad_fcs);
-        counters_.lossless += lossless ? 1 : 0;
-        rte_pktmbuf_free(packet);
-        return;
-    }
+    const auto fate = next_fate(received_, packet, lossless);
+    if (!fate) return;
+    if (fate->delay != Duration{}) ++counters_.received.delayed;
     const Time arrival = meta(packet).arrival;
     // A link hands a pause over when it takes effect, and its quanta count from its arrival.
     const Duration held_back = is_pause && inner_->comes_from_switch() ? now - arrival : Duration{};
-    Kept frame =
-        keep(packet, arrival + held_back + settings_.delay, lossless, fate.corrupt, counters_.corrupted);
-    frame.held_back = held_back;
-    frame.at = last_arrival_ = max(frame.at, last_arrival_);
-    if (settings_.delay != Duration{}) ++counters_.delayed;
-    arriving_.push_back(std::move(frame));
-    if (!fate.duplicate) return;
-    ++counters_.duplicated;
-    Kept copy = arriving_.back();
-    copy.at = last_arrival_ = frame_end(copy.at, copy.frame_bytes);
-    arriving_.push_back(std::move(copy));
+    keep(received_, packet, arrival + held_back + fate->delay, *fate, lossless, held_back);
 }
 
 void FaultPort::receive_inner(Time now) {
@@ -132,10 +141,11 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
     unsigned count = 0;
     while (count < out.size()) {
         const bool has_added = !added_.empty() && added_.front().at <= now;
-        const bool has_frame = !arriving_.empty() && arriving_.front().at <= now;
+        std::deque<Kept>& arriving = received_.kept;
+        const bool has_frame = !arriving.empty() && arriving.front().at <= now;
         if (!has_added && !has_frame) break;
-        const bool added_first = has_added && (!has_frame || added_.front().at <= arriving_.front().at);
-        auto& from = added_first ? added_ : arriving_;
+        const bool added_first = has_added && (!has_frame || added_.front().at <= arriving.front().at);
+        std::deque<Kept>& from = added_first ? added_ : arriving;
         const Kept& frame = from.front();
         Packet* packet = packet_of(frame);
         if (packet != nullptr) {
@@ -152,10 +162,8 @@ unsigned FaultPort::receive(std::span<Packet*> out, Time now) {
 std::optional<Time> FaultPort::find_next_arrival() const {
     std::optional<Time> best;
     take_earlier(best, inner_->next_arrival());
-    if (!arriving_.empty()) take_earlier(best, arriving_.front().at);
-    if (!added_.empty()) take_earlier(best, added_.front().at);
-    if (!late_.empty()) take_earlier(best, late_.front().departure);
-    if (!leaving_.empty()) take_earlier(best, leaving_.front().at);
+    for (const auto* kept : {&received_.kept, &added_, &pfc_.kept, &sent_.kept})
+        if (!kept->empty()) take_earlier(best, kept->front().at);
     if (storm_next_ < storm_end_) take_earlier(best, storm_next_);
     if (const auto pause = slow_.next()) take_earlier(best, *pause + spec_.cable * 2);
     return best;
@@ -163,8 +171,8 @@ std::optional<Time> FaultPort::find_next_arrival() const {
 
 // A late XON of ours, or one that the peer still owes us, sets things going, too.
 bool FaultPort::expects_frames() const {
-    return inner_->expects_frames() || !arriving_.empty() || !added_.empty() || !late_.empty() ||
-           !leaving_.empty() || storm_next_ < storm_end_ || slow_.next().has_value();
+    return inner_->expects_frames() || under_way() != 0 || storm_next_ < storm_end_ ||
+           slow_.next().has_value();
 }
 
 // The cable is cut: frames under way on it, either way, are lost.
@@ -176,107 +184,55 @@ std::uint64_t FaultPort::lose_until(Time now) {
 
 // Those to the peer are counted here, the others are returned.
 std::uint64_t FaultPort::forget_kept() {
-    const std::uint64_t to_us = arriving_.size() + added_.size();
-    counters_.tx_cut += late_.size() + leaving_.size();
-    for (const Kept& frame : arriving_) counters_.lossless += frame.lossless ? 1 : 0;
-    for (const Kept& frame : leaving_) counters_.lossless += frame.lossless ? 1 : 0;
-    late_.clear();
-    leaving_.clear();
-    arriving_.clear();
-    added_.clear();
+    const std::uint64_t to_us = received_.kept.size() + added_.size();
+    counters_.sent.cut += leaving();
+    for (auto* kept : {&received_.kept, &added_, &pfc_.kept, &sent_.kept}) {
+        for (const Kept& frame : *kept) counters_.lossless += frame.lossless ? 1 : 0;
+        kept->clear();
+    }
     return to_us;
 }
 
 void FaultPort::cable_cut(bool is_cut) {
-    if (is_cut && !cable_cut_) counters_.cut += forget_kept();
+    if (is_cut && !cable_cut_) counters_.received.cut += forget_kept();
     cable_cut_ = is_cut;
 }
 
-void FaultPort::send_pfc(const PfcBytes& bytes, Time departure) {
-    Packet* packet = make_packet(spec_.pool, bytes, false);
-    if (packet != nullptr) {
-        meta(packet) = PacketMeta{};
-        meta(packet).departure = departure;
-        if (send(packet)) return;
-        rte_pktmbuf_free(packet);
-    }
-    ++counters_.pfc_lost;
-}
-
 void FaultPort::send_late(Time now) {
-    for (; !late_.empty() && late_.front().departure <= now; late_.pop_front())
-        send_pfc(late_.front().bytes, late_.front().departure);
-    for (; !leaving_.empty() && leaving_.front().at <= now; leaving_.pop_front()) {
-        const Kept& frame = leaving_.front();
-        Packet* packet = packet_of(frame);
-        if (packet != nullptr) {
-            meta(packet) = PacketMeta{};
-            meta(packet).departure = frame.at;
-            meta(packet).treatment.lossless = frame.lossless;
-            if (inner_->transmit({&packet, 1}) == 1) continue;
-            rte_pktmbuf_free(packet);
+    for (Way* way : {&pfc_, &sent_})
+        for (; !way->kept.empty() && way->kept.front().at <= now; way->kept.pop_front()) {
+            const Kept& frame = way->kept.front();
+            if (Packet* packet = packet_of(frame)) {
+                meta(packet) = PacketMeta{};
+                meta(packet).departure = frame.at;
+                meta(packet).treatment.lossless = frame.lossless;
+                if (go_on(*way, packet)) continue;
+                rte_pktmbuf_free(packet);
+            }
+            ++way->counters.dropped;
+            counters_.lossless += frame.lossless ? 1 : 0;
         }
-        ++counters_.tx_dropped;
-        counters_.lossless += frame.lossless ? 1 : 0;
-    }
 }
 
 bool FaultPort::send(Packet* packet) {
-    const FrameFaults faults = settings_.of_sent();
-    if (faults == FrameFaults{} && leaving_.empty()) [[likely]]
-        return inner_->transmit({&packet, 1}) == 1;
-    const FrameFate fate = spec_.dice.sent(settings_, ++sent_, packet->pkt_len);
-    const bool lossless = meta(packet).treatment.lossless && !is_mac_control(packet);
-    if (fate.drop || fate.bad_fcs) {
-        ++(fate.drop ? counters_.tx_dropped : counters_.tx_bad_fcs);
-        counters_.lossless += lossless ? 1 : 0;
-        rte_pktmbuf_free(packet);
-        return true;
-    }
-    const Time sent = meta(packet).departure;
-    const Time departure = max(sent + faults.delay, last_leaving_);
-    if (departure == sent && leaving_.empty() && !fate.corrupt && !fate.duplicate)
-        return inner_->transmit({&packet, 1}) == 1;
-    if (departure > sent) ++counters_.tx_delayed;
-    Kept frame = keep(packet, departure, lossless, fate.corrupt, counters_.tx_corrupted);
-    last_leaving_ = departure;
-    leaving_.push_back(std::move(frame));
-    if (fate.duplicate) {
-        ++counters_.tx_duplicated;
-        Kept copy = leaving_.back();
-        copy.at = last_leaving_ = frame_end(departure, copy.frame_bytes);
-        leaving_.push_back(std::move(copy));
-    }
-    return true;
+    if (sent_.rules.empty() && sent_.kept.empty()) [[likely]]
+        return go_on(sent_, packet);
+    return pass(sent_, packet);
 }
 
-// It counts as sent, with any fault afterwards.
-bool FaultPort::transmit_pfc(Packet* packet) {
-    const PfcFate fate = spec_.dice.pfc(settings_, ++pfc_frames_);
-    const std::span<std::uint8_t, pfc_frame_bytes> frame(frame_bytes(packet), pfc_frame_bytes);
-    if (fate.lose) {
-        ++counters_.pfc_lost;
-        rte_pktmbuf_free(packet);
-        return true;
-    }
-    if (change_pfc(settings_, frame)) ++counters_.pfc_changed;
-    PfcBytes bytes;
-    std::copy(frame.begin(), frame.end(), bytes.begin());
+bool FaultPort::pass(Way& way, Packet* packet) {
+    const bool lossless = meta(packet).treatment.lossless && !is_mac_control(packet);
+    const auto fate = next_fate(way, packet, lossless);
+    if (!fate) return true;
+    if (&way == &pfc_ &&
+        change_pfc(settings_, std::span<std::uint8_t, pfc_frame_bytes>(frame_bytes(packet), pfc_frame_bytes)))
+        ++counters_.pfc_changed;
     const Time sent = meta(packet).departure;
-    const Time departure = max(sent + settings_.pfc_delay, last_late_);
-    const bool is_late = departure > sent;
-    if (!is_late && !send(packet)) return false;
-    if (is_late) {
-        ++counters_.pfc_delayed;
-        rte_pktmbuf_free(packet);
-        late_.push_back({departure, bytes});
-    }
-    last_late_ = departure;
-    if (fate.duplicate) {
-        ++counters_.pfc_duplicated;
-        last_late_ = frame_end(departure, pfc_frame_bytes);
-        late_.push_back({last_late_, bytes});
-    }
+    const Time departure = max(sent + fate->delay, way.last);
+    if (departure == sent && way.kept.empty() && !fate->corrupt && !fate->duplicate)
+        return go_on(way, packet);
+    if (departure > sent) ++way.counters.delayed;
+    keep(way, packet, departure, *fate, lossless, {});
     return true;
 }
 
@@ -288,7 +244,7 @@ unsigned FaultPort::transmit(std::span<Packet* const> frames) {
         const std::uint32_t bytes = wire_bytes(packet->pkt_len);
         send_late(info.departure);
         if (is_our_pfc(packet)) {
-            if (!transmit_pfc(packet)) break;
+            if (!pass(pfc_, packet)) break;
         } else {
             if (!send(packet)) break;
             if (info.treatment.lossless)
@@ -300,8 +256,8 @@ unsigned FaultPort::transmit(std::span<Packet* const> frames) {
 }
 
 std::string FaultPort::close() {
-    while (!late_.empty()) send_late(late_.back().departure);
-    while (!leaving_.empty()) send_late(leaving_.back().at);
+    for (const auto* kept : {&pfc_.kept, &sent_.kept})
+        while (!kept->empty()) send_late(kept->back().at);
     return inner_->close();
 }
 

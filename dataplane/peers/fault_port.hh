@@ -13,29 +13,34 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dataplane/base/described.hh"
 #include "dataplane/ports/port.hh"
 #include "lib/peer/faults.hh"
 #include "lib/peer/slow_receiver.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
 
+struct FrameFaultCounters {
+    std::uint64_t dropped = 0, bad_fcs = 0, corrupted = 0, duplicated = 0, delayed = 0;
+    std::uint64_t cut = 0;  // kept here, and lost when the cable was cut
+};
+
 struct FaultCounters {
-    std::uint64_t dropped = 0, bad_fcs = 0, corrupted = 0, duplicated = 0, delayed = 0;  // frames of the peer
-    std::uint64_t tx_dropped = 0, tx_bad_fcs = 0, tx_corrupted = 0, tx_duplicated = 0,
-                  tx_delayed = 0;                                                      // of ours
-    std::uint64_t pfc_lost = 0, pfc_duplicated = 0, pfc_delayed = 0, pfc_changed = 0;  // of ours
-    std::uint64_t storm_xoff = 0, stuck_xoff = 0, slow_xoff = 0, slow_xon = 0;         // that the peer added
-    std::uint64_t cut = 0, tx_cut = 0;  // kept here, and lost when the cable was cut: to us, to the peer
-    std::uint64_t lossless = 0;         // of a lossless class, of all that are lost; unknown of a host's
+    FrameFaultCounters received, sent, pfc;  // of the ways in FaultSettings; PFC that is cut counts as sent
+    std::uint64_t pfc_changed = 0;
+    std::uint64_t storm_xoff = 0, stuck_xoff = 0, slow_xoff = 0, slow_xon = 0;  // that the peer added
+    std::uint64_t lossless = 0;  // of a lossless class, of all that are lost; unknown of a host's
 };
 
 class FaultPort final : public Port {
   public:
     struct Spec {
-        FaultDice dice;
+        std::uint64_t seed = 0;
+        PortId id = 0;
         Rate speed = gigabits(100);
         Duration cable;  // one way
         rte_mempool* pool = nullptr;
@@ -49,8 +54,8 @@ class FaultPort final : public Port {
     void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
     const FaultCounters& faults() const { return counters_; }
     // Frames that it keeps for later, either way, and those to the peer among them.
-    std::size_t under_way() const { return arriving_.size() + added_.size() + leaving(); }
-    std::size_t leaving() const { return late_.size() + leaving_.size(); }
+    std::size_t under_way() const { return received_.kept.size() + added_.size() + leaving(); }
+    std::size_t leaving() const { return pfc_.kept.size() + sent_.kept.size(); }
 
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
@@ -65,7 +70,7 @@ class FaultPort final : public Port {
     PortAccount account() const override {
         PortAccount account = inner_->account();
         account.missed += missed_;
-        account.waiting += arriving_.size();
+        account.waiting += received_.kept.size();
         return account;
     }
     bool expects_frames() const override;
@@ -84,15 +89,19 @@ class FaultPort final : public Port {
         bool lossless = false;
         Duration held_back{};  // it arrived so much earlier: a pause that the sender took time to obey
     };
-    // And frees the packet. `corrupt`: one of its bits is inverted, which `corrupted` counts.
-    static Kept keep(Packet* packet, Time at, bool lossless, std::optional<std::uint64_t> corrupt,
-                     std::uint64_t& corrupted);
-    Packet* packet_of(const Kept& frame) const;  // null: there is no mbuf
-    using PfcBytes = std::array<std::uint8_t, pfc_frame_bytes>;
-    struct LatePfc {
-        Time departure;
-        PfcBytes bytes;
+    // Frames on one way of the link.
+    struct Way {
+        FrameFaultCounters& counters;
+        std::vector<FaultRule> rules;
+        std::uint64_t frames = 0;  // so far
+        std::deque<Kept> kept;     // in order
+        Time last{};               // of kept: order is kept when the delay gets shorter
     };
+    // Of the way's next frame; nothing: it is lost, counted and freed.
+    std::optional<FrameFate> next_fate(Way& way, Packet* packet, bool lossless);
+    // Puts it on the way, at `at` or behind those before it, and its duplicate; frees the packet.
+    void keep(Way& way, Packet* packet, Time at, const FrameFate& fate, bool lossless, Duration held_back);
+    Packet* packet_of(const Kept& frame) const;  // null: there is no mbuf
 
     Time frame_end(Time start, std::uint32_t bytes) const {
         return start + spec_.speed.byte_time() * wire_bytes(bytes);
@@ -103,12 +112,15 @@ class FaultPort final : public Port {
     // What the peer says by `now`, in order of time.
     void misbehave(Time now);
     void peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta);
-    bool transmit_pfc(Packet* packet);
-    // One frame to the port behind, with the faults of frames that we send. False: it takes none now.
+    // One frame of ours; PFC meets its own rules first, then those of all frames. False: the port behind
+    // takes none now.
     bool send(Packet* packet);
+    bool pass(Way& way, Packet* packet);
+    bool go_on(Way& way, Packet* packet) {
+        return &way == &pfc_ ? send(packet) : inner_->transmit({&packet, 1}) == 1;
+    }
     // Hands late frames that leave by `now` to the port behind.
     void send_late(Time now);
-    void send_pfc(const PfcBytes& bytes, Time departure);
     std::uint64_t forget_kept();
 
     std::unique_ptr<Port> inner_;
@@ -116,17 +128,11 @@ class FaultPort final : public Port {
     FaultSettings settings_;
     FaultCounters counters_;
     std::uint8_t lossless_ = 0;
-    std::uint64_t frames_ = 0;      // of the peer, so far
-    std::uint64_t pfc_frames_ = 0;  // of ours
-    std::uint64_t sent_ = 0;        // frames of ours, PFC among them
     std::uint64_t missed_ = 0;
-    std::deque<Kept> arriving_;  // frames of the peer, in order
-    Time last_arrival_{};        // of arriving_: order is kept when the delay gets shorter
-    std::deque<Kept> added_;     // pauses that the peer added, in order
-    std::deque<LatePfc> late_;   // our PFC, in order
-    Time last_late_{};
-    std::deque<Kept> leaving_;  // frames that we sent, in order
-    Time last_leaving_{};
+    Way received_{counters_.received, {}, 0, {}, {}};
+    Way sent_{counters_.sent, {}, 0, {}, {}};
+    Way pfc_{counters_.pfc, {}, 0, {}, {}};
+    std::deque<Kept> added_;  // pauses that the peer added, in order
     bool cable_cut_ = false;
     Time storm_next_{};
     Time storm_end_{};  // storm_next_ not before it: no storm

@@ -10,60 +10,51 @@ namespace sluice {
 namespace {
 
 // One stream of draws a question; the numbers are part of what a seed means.
-enum Stream : std::uint32_t {
-    stream_drop = 0xFA01,
-    stream_corrupt,
-    stream_corrupt_bit,
-    stream_duplicate,
-    stream_pfc_lose,
-    stream_pfc_duplicate,
-    stream_bit_error,
+struct Streams {
+    std::uint32_t drop, bad_fcs, duplicate, corrupt;
 };
-constexpr std::uint32_t streams_of_sent = 0x100;  // further on, for frames that we send
-
-// By `every`, or by chance; with neither none.
-bool takes(const FaultDice& dice, std::uint32_t stream, std::uint64_t number, Chance odds,
-           std::uint64_t every = 0) {
-    return FrameChoice{every, 0, odds}.takes({dice.seed, stream, dice.port, number});
-}
-
-// Any of the bits that the FCS covers, its own among them, is wrong: 1 - (1 - rate)^bits.
-bool has_bit_error(const FaultDice& dice, std::uint32_t stream, double rate, std::uint64_t number,
-                   std::uint32_t bytes) {
-    if (rate <= 0) return false;
-    constexpr std::uint32_t min_bytes = 60, fcs_bytes = 4;
-    const double bits = 8.0 * (std::max(bytes, min_bytes) + fcs_bytes);
-    const double odds = -std::expm1(bits * std::log1p(-rate));
-    return std::ldexp(static_cast<double>(draw({dice.seed, stream, dice.port, number}) >> 11), -53) < odds;
-}
-
-FrameFate fate_of(const FaultDice& dice, const FrameFaults& faults, std::uint64_t number, std::uint32_t bytes,
-                  std::uint32_t streams) {
-    FrameFate fate;
-    fate.drop = takes(dice, streams + stream_drop, number, faults.drop_chance, faults.drop_every);
-    if (fate.drop) return fate;
-    fate.bad_fcs = has_bit_error(dice, streams + stream_bit_error, faults.bit_error_rate, number, bytes);
-    if (fate.bad_fcs) return fate;
-    fate.duplicate = takes(dice, streams + stream_duplicate, number, faults.duplicate_chance);
-    if (takes(dice, streams + stream_corrupt, number, faults.corrupt_chance))
-        fate.corrupt = draw({dice.seed, streams + stream_corrupt_bit, dice.port, number});
-    return fate;
-}
+constexpr std::array<Streams, 3> streams_of_ways{
+    {{0xFA01, 0xFA07, 0xFA04, 0xFA02}, {0xFB01, 0xFB07, 0xFB04, 0xFB02}, {0xFA05, 0, 0xFA06, 0}}};
 
 }  // namespace
 
-FrameFate FaultDice::frame(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
-    return fate_of(*this, settings.of_received(), number, bytes, 0);
+// 1 - (1 - rate)^bits.
+bool FaultRule::has_bit_error(const DrawKey& key, std::uint32_t bytes) const {
+    constexpr std::uint32_t min_bytes = 60, fcs_bytes = 4;
+    const double bits = 8.0 * (std::max(bytes, min_bytes) + fcs_bytes);
+    const double odds = -std::expm1(bits * std::log1p(-bit_error_rate));
+    return std::ldexp(static_cast<double>(draw(key) >> 11), -53) < odds;
 }
 
-FrameFate FaultDice::sent(const FaultSettings& settings, std::uint64_t number, std::uint32_t bytes) const {
-    return fate_of(*this, settings.of_sent(), number, bytes, streams_of_sent);
+std::vector<FaultRule> rules_of(const FrameFaults& faults, LinkWay way) {
+    const Streams& streams = streams_of_ways[static_cast<std::size_t>(way)];
+    std::vector<FaultRule> rules;
+    const auto add = [&](bool wanted, FaultAction action, std::uint32_t stream, const FrameChoice& choice) {
+        if (wanted) rules.push_back({{}, choice, action, stream, faults.delay, 1, faults.ber, 0, {}, 0});
+    };
+    add(faults.drop_every != 0 || faults.drop_chance != Chance{}, FaultAction::drop, streams.drop,
+        {faults.drop_every, 0, faults.drop_chance});
+    add(faults.ber > 0, FaultAction::bad_fcs, streams.bad_fcs, {});
+    add(faults.duplicate_chance != Chance{}, FaultAction::duplicate, streams.duplicate,
+        {0, 0, faults.duplicate_chance});
+    add(faults.corrupt_chance != Chance{}, FaultAction::corrupt, streams.corrupt,
+        {0, 0, faults.corrupt_chance});
+    add(faults.delay != Duration{}, FaultAction::delay, 0, {});
+    return rules;
 }
 
-PfcFate FaultDice::pfc(const FaultSettings& settings, std::uint64_t number) const {
-    PfcFate fate;
-    fate.lose = takes(*this, stream_pfc_lose, number, settings.pfc_lose_chance, settings.pfc_lose_every);
-    fate.duplicate = !fate.lose && takes(*this, stream_pfc_duplicate, number, settings.pfc_duplicate_chance);
+FrameFate fate_of(std::span<const FaultRule> rules, std::uint64_t seed, std::uint32_t port,
+                  std::uint64_t number, std::uint32_t bytes) {
+    FrameFate fate;
+    for (const FaultRule& rule : rules) {
+        if (!rule.takes(seed, port, number, bytes)) continue;
+        if (rule.action == FaultAction::drop) fate.drop = true;
+        if (rule.action == FaultAction::bad_fcs) fate.bad_fcs = true;
+        if (fate.drop || fate.bad_fcs) break;
+        if (rule.action == FaultAction::duplicate) fate.duplicate = true;
+        if (rule.action == FaultAction::corrupt) fate.corrupt = rule.corrupt_draw(seed, port, number);
+        if (rule.action == FaultAction::delay) fate.delay = rule.time;
+    }
     return fate;
 }
 
@@ -100,17 +91,17 @@ std::vector<std::string_view> faults_against_lossless(const FaultSettings& setti
     const auto add = [&](bool broken, std::string_view name) {
         if (broken) names.push_back(name);
     };
-    add(settings.duplicate_chance != Chance{}, "duplicate_chance");
-    add(settings.delay != Duration{}, "delay");
+    add(settings.received.duplicate_chance != Chance{}, "duplicate_chance");
+    add(settings.received.delay != Duration{}, "delay");
     // These reach our PFC, too.
-    add(settings.tx_drop_every != 0, "tx_drop_every");
-    add(settings.tx_drop_chance != Chance{}, "tx_drop_chance");
-    add(settings.tx_corrupt_chance != Chance{}, "tx_corrupt_chance");
-    add(settings.tx_delay != Duration{}, "tx_delay");
-    add(settings.tx_ber > 0, "tx_ber");
-    add(settings.pfc_lose_every != 0, "pfc_lose_every");
-    add(settings.pfc_lose_chance != Chance{}, "pfc_lose_chance");
-    add(settings.pfc_delay != Duration{}, "pfc_delay");
+    add(settings.sent.drop_every != 0, "tx_drop_every");
+    add(settings.sent.drop_chance != Chance{}, "tx_drop_chance");
+    add(settings.sent.corrupt_chance != Chance{}, "tx_corrupt_chance");
+    add(settings.sent.delay != Duration{}, "tx_delay");
+    add(settings.sent.ber > 0, "tx_ber");
+    add(settings.pfc.drop_every != 0, "pfc_lose_every");
+    add(settings.pfc.drop_chance != Chance{}, "pfc_lose_chance");
+    add(settings.pfc.delay != Duration{}, "pfc_delay");
     add(settings.pfc_class_vector.has_value(), "pfc_class_vector");
     add(settings.pfc_quanta.value_or(0xFFFF) != 0xFFFF, "pfc_quanta");
     add(settings.overshoot_bytes != 0, "overshoot");

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "lib/frame/parse.hh"
-#include "lib/peer/fault_rule.hh"
+#include "lib/peer/faults.hh"
 
 namespace sluice::roce {
 

@@ -115,7 +115,7 @@ TEST(Host, underFaultsEveryMessageCompletesOnce) {
     for (const Kind kind : {Kind::write, Kind::send, Kind::read}) {
         Config config = sim_config(2, gigabits(100));
         for (unsigned id = 0; id < 2; ++id) {
-            FaultSettings& faults = port_of(config, id).fault;
+            FrameFaults& faults = port_of(config, id).fault.received;
             faults.drop_chance = faults.corrupt_chance = faults.duplicate_chance =
                 Chance{Chance::always / 50};
         }
@@ -154,7 +154,7 @@ TEST(Host, aFrameOfSeveralBuffersIsWholeAndALinkThatFlapsLosesNoMessage) {
 
 TEST(Host, withRetriesExhaustedMessagesFailAndAreCounted) {
     Config config = sim_config(2, gigabits(100));
-    port_of(config, 1).fault.drop_every = 1;  // every answer
+    port_of(config, 1).fault.received.drop_every = 1;  // every answer
     HostSwitch sim(config, faulty(Kind::write, 3));
     sim.drain(Time{} + milliseconds(100));
     const roce::QpStatistics all = sim.sum();

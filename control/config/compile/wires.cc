@@ -13,16 +13,15 @@ constexpr Duration reordered_at_most = milliseconds(1);
 constexpr std::uint32_t first_stream = 0xFB00'0000;
 constexpr std::uint64_t streams = 0x7F'FFFF;
 
-WireRule compile_rule(const ImpairConfig& config, std::uint64_t id) {
-    WireRule made;
+FaultRule compile_rule(const ImpairConfig& config, std::uint64_t id) {
+    FaultRule made;
     made.id = id;
-    made.rule.match = static_cast<const FaultMatch&>(config.match);
-    made.rule.choice = static_cast<const FrameChoice&>(config.match);
-    made.rule.action = config.action;
-    made.rule.stream = first_stream + static_cast<std::uint32_t>(id % streams) * 2;
-    made.rule.time =
-        config.time.value_or(config.action == FaultAction::reorder ? reordered_at_most : Duration{});
-    made.rule.frames = config.frames.value_or(1);
+    made.match = static_cast<const FaultMatch&>(config.match);
+    made.choice = static_cast<const FrameChoice&>(config.match);
+    made.action = config.action;
+    made.stream = first_stream + static_cast<std::uint32_t>(id % streams) * 2;
+    made.time = config.time.value_or(config.action == FaultAction::reorder ? reordered_at_most : Duration{});
+    made.frames = config.frames.value_or(1);
     made.sender_qp = config.sender_qp;
     made.cnp_dscp = config.cnp_dscp.value_or(cnp_dscp_by_default);
     return made;

@@ -71,38 +71,42 @@ Rows<QueueConfig> queue_rows() {
 
 Rows<FaultSettings> fault_rows() {
     using F = FaultSettings;
+    using W = FrameFaults;
     const auto every = integer_64(0, 1ULL << 40);
     const auto delay = time({}, seconds(1), "5us");
     const auto off_or_16_bits = optional_or(integer<std::uint16_t>(0, 65535), "off");
     Rows<FaultSettings> rows;
-    rows.key("drop_every", &F::drop_every, every,
+    rows.key("drop_every", &F::received, &W::drop_every, every,
              "Every so many frames of the peer, one is lost on its way; 0: none.");
-    rows.key("drop_chance", &F::drop_chance, odds(), "Chance that a frame of the peer is lost on its way.");
-    rows.key("corrupt_chance", &F::corrupt_chance, odds(),
+    rows.key("drop_chance", &F::received, &W::drop_chance, odds(),
+             "Chance that a frame of the peer is lost on its way.");
+    rows.key("corrupt_chance", &F::received, &W::corrupt_chance, odds(),
              "Chance that a bit behind the Ethernet header of a frame of the peer is inverted.");
-    rows.key("duplicate_chance", &F::duplicate_chance, odds(),
+    rows.key("duplicate_chance", &F::received, &W::duplicate_chance, odds(),
              "Chance that a frame of the peer arrives twice.");
-    rows.key("delay", &F::delay, delay, "How much later frames of the peer arrive, in order.");
-    rows.key("ber", &F::ber, bit_error_rate(max_ber),
+    rows.key("delay", &F::received, &W::delay, delay, "How much later frames of the peer arrive, in order.");
+    rows.key("ber", &F::received, &W::ber, bit_error_rate(max_ber),
              "Bit error rate of the wire from the peer: a frame with a wrong bit fails its FCS, and the port "
              "drops it.");
-    rows.key("tx_drop_every", &F::tx_drop_every, every,
+    rows.key("tx_drop_every", &F::sent, &W::drop_every, every,
              "Every so many frames that we send, PFC among them, one is lost on its way; 0: none.");
-    rows.key("tx_drop_chance", &F::tx_drop_chance, odds(),
+    rows.key("tx_drop_chance", &F::sent, &W::drop_chance, odds(),
              "Chance that a frame that we send is lost on its way.");
-    rows.key("tx_corrupt_chance", &F::tx_corrupt_chance, odds(),
+    rows.key("tx_corrupt_chance", &F::sent, &W::corrupt_chance, odds(),
              "Chance that a bit behind the Ethernet header of a frame that we send is inverted.");
-    rows.key("tx_duplicate_chance", &F::tx_duplicate_chance, odds(),
+    rows.key("tx_duplicate_chance", &F::sent, &W::duplicate_chance, odds(),
              "Chance that a frame that we send reaches the peer twice.");
-    rows.key("tx_delay", &F::tx_delay, delay, "How much later frames that we send reach the peer, in order.");
-    rows.key("tx_ber", &F::tx_ber, bit_error_rate(max_ber), "Bit error rate of the wire to the peer.");
-    rows.key("pfc_lose_every", &F::pfc_lose_every, every,
+    rows.key("tx_delay", &F::sent, &W::delay, delay,
+             "How much later frames that we send reach the peer, in order.");
+    rows.key("tx_ber", &F::sent, &W::ber, bit_error_rate(max_ber), "Bit error rate of the wire to the peer.");
+    rows.key("pfc_lose_every", &F::pfc, &W::drop_every, every,
              "Every so many PFC frames that we send, one is lost on its way; 0: none.");
-    rows.key("pfc_lose_chance", &F::pfc_lose_chance, odds(),
+    rows.key("pfc_lose_chance", &F::pfc, &W::drop_chance, odds(),
              "Chance that a PFC frame that we send is lost on its way.");
-    rows.key("pfc_duplicate_chance", &F::pfc_duplicate_chance, odds(),
+    rows.key("pfc_duplicate_chance", &F::pfc, &W::duplicate_chance, odds(),
              "Chance that a PFC frame that we send reaches the peer twice.");
-    rows.key("pfc_delay", &F::pfc_delay, delay, "How much later our PFC frames reach the peer, in order.");
+    rows.key("pfc_delay", &F::pfc, &W::delay, delay,
+             "How much later our PFC frames reach the peer, in order.");
     rows.key("pfc_class_vector", &F::pfc_class_vector, off_or_16_bits,
              "Class-enable vector of every PFC frame that we send; classes it adds get the frame's pause "
              "time.");

@@ -9,7 +9,7 @@
 
 #include "control/config/schema/natural_order.hh"
 #include "control/config/schema/source_place.hh"
-#include "lib/peer/fault_rule.hh"
+#include "lib/peer/faults.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {

@@ -119,15 +119,9 @@ Parsed parse_fault(const FabricPlan& plan, LinkId link, const std::vector<std::s
 // An error's text, or empty.
 std::string change(FaultSettings& settings, const SetFaults::One& one) {
     if (!one.key.empty()) return set_fault(settings, one.key, one.value);
-    const FaultSettings none, before = settings;
-    const FaultSettings& sent = one.to_host ? none : before;
-    if (!one.to_host) settings = none;
-    settings.tx_drop_every = sent.tx_drop_every;
-    settings.tx_drop_chance = sent.tx_drop_chance;
-    settings.tx_corrupt_chance = sent.tx_corrupt_chance;
-    settings.tx_duplicate_chance = sent.tx_duplicate_chance;
-    settings.tx_delay = sent.tx_delay;
-    settings.tx_ber = sent.tx_ber;
+    const FrameFaults sent = one.to_host ? FrameFaults{} : settings.sent;
+    if (!one.to_host) settings = {};
+    settings.sent = sent;
     return {};
 }
 

@@ -10,17 +10,16 @@ namespace {
 struct FaultSums {
     explicit FaultSums(const FaultPort* port) {
         if (port == nullptr) return;
-        const FaultCounters& counters = port->faults();
-        added = counters.duplicated + counters.tx_duplicated + counters.pfc_duplicated + counters.storm_xoff +
-                counters.stuck_xoff + counters.slow_xoff + counters.slow_xon;
-        lost = counters.dropped + counters.bad_fcs + counters.tx_dropped + counters.tx_bad_fcs +
-               counters.pfc_lost;
-        cut = counters.cut + counters.tx_cut;
-        kept = port->under_way();
+        const auto& [received, sent, pfc, changed, storm, stuck, slow_xoff, slow_xon, lossless] =
+            port->faults();
         // Of what the switch has sent.
-        sent_added = counters.tx_duplicated + counters.pfc_duplicated;
-        sent_gone =
-            counters.tx_dropped + counters.tx_bad_fcs + counters.pfc_lost + counters.tx_cut + port->leaving();
+        const std::uint64_t sent_lost = sent.dropped + sent.bad_fcs + pfc.dropped;
+        sent_added = sent.duplicated + pfc.duplicated;
+        sent_gone = sent_lost + sent.cut + port->leaving();
+        added = received.duplicated + sent_added + storm + stuck + slow_xoff + slow_xon;
+        lost = received.dropped + received.bad_fcs + sent_lost;
+        cut = received.cut + sent.cut;
+        kept = port->under_way();
     }
     std::uint64_t added = 0, lost = 0, cut = 0, kept = 0;
     std::uint64_t sent_added = 0, sent_gone = 0;
@@ -99,10 +98,10 @@ Fabric::Losses Fabric::losses() const {
             const FaultPort* fault = fault_of(end);
             if (fault == nullptr) continue;
             const FaultCounters& counters = fault->faults();
-            add(link.name, "fault_drop", counters.dropped + counters.tx_dropped);
-            add(link.name, "fault_pfc_lost", counters.pfc_lost);
-            add(name, "bad_fcs", counters.bad_fcs);
-            add(plan_.topology.nodes[link.ends[1 - n].node].name, "bad_fcs", counters.tx_bad_fcs);
+            add(link.name, "fault_drop", counters.received.dropped + counters.sent.dropped);
+            add(link.name, "fault_pfc_lost", counters.pfc.dropped);
+            add(name, "bad_fcs", counters.received.bad_fcs);
+            add(plan_.topology.nodes[link.ends[1 - n].node].name, "bad_fcs", counters.sent.bad_fcs);
         }
     }
     return losses;
@@ -125,9 +124,9 @@ WireLosses Fabric::wire_losses(LinkId id, unsigned to) const {
         const PortId port = here.ports->id_of(end.port);
         losses.on_wire += here.running->device().view(port).counters().lost_on_wire.get();
     }
-    if (const FaultPort* fault = fault_of(end)) losses.on_wire += fault->faults().cut;
+    if (const FaultPort* fault = fault_of(end)) losses.on_wire += fault->faults().received.cut;
     if (const FaultPort* fault = fault_of(plan_.topology.links[id].ends[1 - to]))
-        losses.on_wire += fault->faults().tx_cut;
+        losses.on_wire += fault->faults().sent.cut;
     return losses;
 }
 

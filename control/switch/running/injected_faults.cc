@@ -17,7 +17,7 @@ void InjectedFaults::configure(PortId id, const std::string& name, const PortCon
     if (ports_[id] == nullptr)
         device_.wrap_port(id, [&](std::unique_ptr<Port> inner) {
             auto wrapped = std::make_unique<FaultPort>(
-                std::move(inner), FaultPort::Spec{{seed_, id}, port.speed, cable_delay(port), pool_});
+                std::move(inner), FaultPort::Spec{seed_, id, port.speed, cable_delay(port), pool_});
             ports_[id] = wrapped.get();
             return wrapped;
         });

@@ -13,12 +13,12 @@ namespace {
 
 Time at_us(std::int64_t us) { return Time{} + microseconds(us); }
 
-WireRule rule(std::uint64_t id, FaultAction action, FrameChoice choice, FaultMatch match = {}) {
-    WireRule made;
+FaultRule rule(std::uint64_t id, FaultAction action, FrameChoice choice, FaultMatch match = {}) {
+    FaultRule made;
     made.id = id;
-    made.rule.action = action;
-    made.rule.choice = choice;
-    made.rule.match = match;
+    made.action = action;
+    made.choice = choice;
+    made.match = match;
     return made;
 }
 
@@ -47,7 +47,7 @@ TEST_GROUP(WireDirection) {
 
     Packet* make() { return rte_pktmbuf_alloc(pool.pool()); }
     std::uint64_t taken_by(const FrameFacts& frame = {}) {
-        const auto taken = wire.draw_fate(policy, frame, 1, 0);
+        const auto taken = wire.draw_fate(policy, frame, 1, 0, 60);
         return taken.rule == nullptr ? 0 : taken.rule->id;
     }
     std::uint64_t matched(std::uint64_t id) {
@@ -95,7 +95,7 @@ TEST(WireDirection, asManyRulesAsThereArePlacesChangeAtOnce) {
             policy.rules.push_back(rule(1 + round * max_wire_rules + n, FaultAction::drop, {0, 1000, {}}));
         wire.configure(policy);
         CHECK_EQUAL(0u, taken_by());
-        for (const WireRule& each : policy.rules) CHECK_EQUAL(1u, matched(each.id));
+        for (const FaultRule& each : policy.rules) CHECK_EQUAL(1u, matched(each.id));
     }
 }
 

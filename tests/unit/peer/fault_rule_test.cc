@@ -1,5 +1,5 @@
 // Rules of faults: which frames match, and which of those are taken.
-#include "lib/peer/fault_rule.hh"
+#include "lib/peer/faults.hh"
 
 #include <string>
 #include <vector>

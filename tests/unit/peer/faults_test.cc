@@ -17,18 +17,26 @@ namespace {
 constexpr Chance always{Chance::always};
 constexpr Chance percent{Chance::always / 100};
 
-FaultSettings dropping(std::uint64_t every, Chance odds) {
-    FaultSettings settings;
-    settings.drop_every = every;
-    settings.drop_chance = odds;
-    return settings;
+FrameFaults dropping(std::uint64_t every, Chance odds) {
+    FrameFaults faults;
+    faults.drop_every = every;
+    faults.drop_chance = odds;
+    return faults;
 }
 
-std::vector<std::uint64_t> dropped(const FaultDice& dice, const FaultSettings& settings,
-                                   std::uint64_t frames) {
+struct Dice {
+    std::uint64_t seed = 0;
+    std::uint32_t port = 0;
+    LinkWay way = LinkWay::received;
+    FrameFate frame(const FrameFaults& faults, std::uint64_t number, std::uint32_t bytes = 60) const {
+        return fate_of(rules_of(faults, way), seed, port, number, bytes);
+    }
+};
+
+std::vector<std::uint64_t> dropped(const Dice& dice, const FrameFaults& faults, std::uint64_t frames) {
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t n = 1; n <= frames; ++n)
-        if (dice.frame(settings, n).drop) numbers.push_back(n);
+        if (dice.frame(faults, n).drop) numbers.push_back(n);
     return numbers;
 }
 
@@ -57,12 +65,11 @@ Time at_ns(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 TEST_GROUP(Faults){};
 
 TEST(Faults, nothingIsWrongByDefault) {
-    const FaultDice dice{1, 0};
-    for (std::uint64_t n = 1; n <= 1000; ++n) {
-        const FrameFate fate = dice.frame({}, n);
-        CHECK_FALSE(fate.drop || fate.duplicate || fate.corrupt);
-        CHECK_FALSE(dice.pfc({}, n).lose || dice.pfc({}, n).duplicate);
-    }
+    for (const LinkWay way : {LinkWay::received, LinkWay::sent, LinkWay::pfc})
+        CHECK_TRUE(rules_of({}, way).empty());
+    const FrameFate fate = Dice{1, 0}.frame({}, 1);
+    CHECK_FALSE(fate.drop || fate.bad_fcs || fate.duplicate || fate.corrupt);
+    CHECK_TRUE(fate.delay == Duration{});
     Frame frame = xoff(0x08, 5);
     const Frame before = frame;
     CHECK_FALSE(change_pfc({}, frame));
@@ -93,9 +100,9 @@ TEST(Faults, aDecisionDependsOnItsKeyOnly) {
 }
 
 TEST(Faults, questionsAreIndependent) {
-    FaultSettings settings;
+    FrameFaults settings;
     settings.duplicate_chance = settings.corrupt_chance = Chance{Chance::always / 2};
-    const FaultDice dice{1, 0};
+    const Dice dice{1, 0};
     unsigned both = 0;
     for (std::uint64_t n = 1; n <= 10'000; ++n) {
         const FrameFate fate = dice.frame(settings, n);
@@ -154,8 +161,8 @@ TEST(Faults, quantaOfEveryClass) {
 
 TEST(Faults, whatBreaksThePromiseIsNamed) {
     FaultSettings harmless;
-    harmless.drop_every = 2;
-    harmless.corrupt_chance = harmless.pfc_duplicate_chance = always;
+    harmless.received.drop_every = 2;
+    harmless.received.corrupt_chance = harmless.pfc.duplicate_chance = always;
     harmless.storm_classes = harmless.stuck_xoff = 0xFF;
     harmless.slow_receiver = gigabits(1);
     harmless.pfc_quanta = std::uint16_t{65535};
@@ -284,35 +291,46 @@ TEST(Overshoot, aRefreshAllowsNoMoreButANewPauseDoes) {
 }
 
 TEST(Faults, aBitErrorRateLosesLongFramesOftener) {
-    const FaultDice dice{7, 2};
-    FaultSettings settings;
-    settings.ber = 1e-5;
-    settings.tx_ber = 1e-6;
     constexpr std::uint64_t frames = 20'000;
-    const auto bad = [&](std::uint32_t bytes, bool sent) {
+    const auto bad = [&](double rate, LinkWay way, std::uint32_t bytes) {
+        FrameFaults faults;
+        faults.ber = rate;
         std::uint64_t count = 0;
         for (std::uint64_t n = 1; n <= frames; ++n) {
-            const FrameFate fate = sent ? dice.sent(settings, n, bytes) : dice.frame(settings, n, bytes);
+            const FrameFate fate = Dice{7, 2, way}.frame(faults, n, bytes);
             CHECK_FALSE(fate.drop || fate.duplicate || fate.corrupt);
             count += fate.bad_fcs ? 1 : 0;
         }
         return static_cast<double>(count) / frames;
     };
     // 1 - (1 - rate)^bits, of 64 bytes with the FCS and of 1504.
-    DOUBLES_EQUAL(0.00511, bad(60, false), 0.0015);
-    DOUBLES_EQUAL(0.11336, bad(1500, false), 0.007);
-    DOUBLES_EQUAL(0.01196, bad(1500, true), 0.0025);
+    DOUBLES_EQUAL(0.00511, bad(1e-5, LinkWay::received, 60), 0.0015);
+    DOUBLES_EQUAL(0.11336, bad(1e-5, LinkWay::received, 1500), 0.007);
+    DOUBLES_EQUAL(0.01196, bad(1e-6, LinkWay::sent, 1500), 0.0025);
+    FaultSettings settings;
+    settings.received.ber = settings.sent.ber = 1e-6;
     CHECK_TRUE(faults_against_lossless(settings) == std::vector<std::string_view>{"tx_ber"});
 }
 
-TEST(Faults, framesOfTheTwoDirectionsAreDrawnApart) {
-    const FaultDice dice{1, 0};
-    FaultSettings settings;
-    settings.drop_chance = settings.tx_drop_chance = Chance{Chance::always / 2};
-    unsigned different = 0;
-    for (std::uint64_t n = 1; n <= 1000; ++n)
-        different += dice.frame(settings, n).drop != dice.sent(settings, n, 60).drop ? 1 : 0;
-    CHECK_TRUE(different > 400 && different < 600);
+TEST(Faults, framesOfTheWaysAreDrawnApart) {
+    const FrameFaults half = dropping(0, Chance{Chance::always / 2});
+    using Pair = std::array<LinkWay, 2>;
+    for (const auto& [one, other] :
+         {Pair{LinkWay::received, LinkWay::sent}, Pair{LinkWay::sent, LinkWay::pfc}}) {
+        unsigned different = 0;
+        for (std::uint64_t n = 1; n <= 1000; ++n)
+            different += Dice{1, 0, one}.frame(half, n).drop != Dice{1, 0, other}.frame(half, n).drop ? 1 : 0;
+        CHECK_TRUE(different > 400 && different < 600);
+    }
+}
+
+TEST(Faults, rulesOfAPortActTogetherUntilOneDropsTheFrame) {
+    FrameFaults faults = dropping(2, {});
+    faults.duplicate_chance = faults.corrupt_chance = always;
+    faults.delay = microseconds(1);
+    const FrameFate passes = Dice{1, 0}.frame(faults, 1), dropped = Dice{1, 0}.frame(faults, 2);
+    CHECK_TRUE(passes.duplicate && passes.corrupt && passes.delay == microseconds(1) && !passes.drop);
+    CHECK_TRUE(dropped.drop && !dropped.duplicate && !dropped.corrupt);
 }
 
 }  // namespace sluice::faults_test

@@ -79,7 +79,7 @@ TEST(FaultConfig, commandAndFileReadTheSame) {
                                      {"overshoot", "10KB"},
                                      {"slow_receiver", "10G"},
                                      {"slow_buffer", "1MB"}});
-    CHECK_EQUAL(1'000'000u, fault.drop_chance.parts_per_billion);
+    CHECK_EQUAL(1'000'000u, fault.received.drop_chance.parts_per_billion);
     CHECK_EQUAL(0x28, fault.storm_classes);
     CHECK_TRUE(fault.pfc_class_vector == std::uint16_t{0x10});
     Config config;
@@ -108,9 +108,9 @@ TEST(FaultConfig, portsStartFromTheDefault) {
         "[default.fault]\ndrop_every = 5\ndelay = \"1us\"\n[port.p1.fault]\ndrop_every = 7\n[port.p2]\n",
         "f");
     CHECK_TRUE(config.has_value());
-    CHECK_EQUAL(7u, config->ports.at("p1").fault.drop_every);
-    CHECK_TRUE(config->ports.at("p1").fault.delay == microseconds(1));
-    CHECK_EQUAL(5u, config->ports.at("p2").fault.drop_every);
+    CHECK_EQUAL(7u, config->ports.at("p1").fault.received.drop_every);
+    CHECK_TRUE(config->ports.at("p1").fault.received.delay == microseconds(1));
+    CHECK_EQUAL(5u, config->ports.at("p2").fault.received.drop_every);
     const ConfigResult back = parse_config(to_toml(*config), "f");
     CHECK_TRUE(back.has_value() && *back == *config);
 }
@@ -118,7 +118,7 @@ TEST(FaultConfig, portsStartFromTheDefault) {
 TEST(FaultConfig, lintNamesWhatCannotBe) {
     Config config;
     config.clock = ClockKind::real_time;
-    config.ports["p1"].fault.drop_every = 2;
+    config.ports["p1"].fault.received.drop_every = 2;
     bool found = false;
     for (const Finding& finding : check_config(config, Machine{8})) found |= finding.id == "fault-real-clock";
     CHECK_TRUE(found);
