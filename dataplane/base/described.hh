@@ -45,6 +45,13 @@ inline roce::DescribedFrame described_frame(Packet* packet) {
 }
 
 // The whole frame: as many bytes as `pkt_len` says, of any packet.
-void copy_frame(const Packet* packet, std::uint8_t* to);
+inline void copy_frame(const Packet* packet, std::uint8_t* to) {
+    std::uint8_t* at = to;
+    for (const rte_mbuf* segment = packet; segment != nullptr; segment = segment->next) {
+        std::memcpy(at, rte_pktmbuf_mtod(segment, const void*), segment->data_len);
+        at += segment->data_len;
+    }
+    if (is_described(packet)) roce::write_tail({to, packet->pkt_len}, packet->data_len, tail_of(packet));
+}
 
 }  // namespace sluice

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/base/hugepages.hh"
+#include "dataplane/base/memory.hh"
 
 namespace sluice {
 
 struct EalOptions {
     std::size_t memory_bytes = 0;    // what it keeps of pools
-    std::size_t hugepage_bytes = 0;  // packets and tables, which it has in hugepages alone (large_pages.hh)
+    std::size_t hugepage_bytes = 0;  // packets and tables, which it has in hugepages alone (memory.hh)
     std::vector<std::string> pci;    // PCI devices, with their arguments: all that DPDK may have
     std::string needs_hugepages;     // what does, for the refusal: "a PCI port"; empty: nothing
     bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point

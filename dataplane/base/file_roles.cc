@@ -8,6 +8,7 @@
 
 namespace sluice {
 namespace fs = std::filesystem;
+
 namespace {
 
 constexpr unsigned max_links = 40;  // that the kernel follows

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/file_roles.hh"
-#include "dataplane/base/locked_file.hh"
 
 namespace sluice {
 namespace {

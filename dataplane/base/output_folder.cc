@@ -15,12 +15,13 @@
 #include <system_error>
 #include <utility>
 
-#include "dataplane/base/locked_file.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/output_file.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice {
 namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::string_view list_name = ".sluice-outputs";

@@ -11,9 +11,12 @@
 #include <span>
 #include <string>
 
-#include "lib/buffer/packet_charge.hh"
+#include "lib/buffer/cells.hh"
 #include "lib/frame/classify.hh"
+#include "lib/frame/headers.hh"
 #include "lib/frame/parse.hh"
+#include "lib/pfc/pfc_frame.hh"
+#include "lib/values/endian.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
 
@@ -105,6 +108,12 @@ bool make_contiguous(Packet* packet, std::uint32_t bytes);
 
 inline std::uint32_t data_bytes_of(rte_mempool* pool) {
     return rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+}
+
+// Whether a frame on a wire is MAC control: pauses, which are exempt from what happens to data.
+inline bool is_mac_control(Packet* packet) {
+    return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
+           load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;
 }
 
 }  // namespace sluice

@@ -17,7 +17,7 @@
 #include <span>
 #include <type_traits>
 
-#include "dataplane/base/large_pages.hh"
+#include "dataplane/base/memory.hh"
 #include "lib/values/lazy_array.hh"
 
 namespace sluice {

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "dataplane/base/large_pages.hh"
+#include "dataplane/base/memory.hh"
 #include "dataplane/base/packet.hh"
 
 namespace sluice {

@@ -6,7 +6,7 @@
 
 #include "lib/frame/drop_reason.hh"
 #include "lib/punt/punt.hh"
-#include "lib/threads/frame_mailbox.hh"
+#include "lib/threads/mailbox.hh"
 
 namespace sluice {
 

@@ -8,16 +8,29 @@
 #include "dataplane/path/congestion.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress_pass.hh"
-#include "dataplane/path/microbursts.hh"
 #include "dataplane/path/mirror.hh"
-#include "dataplane/path/picked_frames.hh"
 #include "dataplane/path/post_decisions.hh"
+#include "dataplane/path/worker_context.hh"
 #include "lib/pfc/pfc_frame.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/invariant.hh"
 
 namespace sluice {
 namespace {
+
+// To `cells`.
+inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, std::uint32_t cells,
+                       Time now) {
+    auto burst = port.queue[queue].microburst.fell(now, cells);
+    if (!burst) [[likely]]
+        return;
+    burst->port = port.id;
+    burst->queue = queue;
+    if (port.recorder) port.recorder->microburst(*burst);
+    if (!worker.microbursts) return;
+    worker.microbursts->post(*burst);
+    worker.microbursts_ended.add(1);
+}
 
 inline void give_back(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools, std::uint32_t cells) {
     if (!queue.use.release_reserved(cells)) queue.use.release(pools[limits.pool], cells);

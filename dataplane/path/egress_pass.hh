@@ -6,10 +6,42 @@
 // Private to the egress stages.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
+
 #include "dataplane/path/watchdog.hh"
 #include "dataplane/path/worker_context.hh"
+#include "lib/clock/link.hh"
+#include "lib/queue/packet_queue.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice {
+
+// A frame taken from its queue, with the state of the wire and of the queue at that time.
+struct Picked {
+    QueueEntry entry;
+    Time departure;
+    std::uint32_t behind_cells;  // that stayed in the queue
+    ClassId queue;
+};
+
+// Left uninitialized: only the frames that are picked mean something.
+struct PickedFrames {
+    PickedFrames() {}  // NOLINT(modernize-use-equals-default): the union has no default
+    union {
+        std::array<Picked, burst_size> frame;
+    };
+};
+
+// Where the next frame goes, and when.
+struct Picking {
+    Picked* next;
+    Picked* end;
+    LinkTransmitter link;
+
+    bool has_room(Time now) const { return next != end && link.can_start(now); }
+};
 
 // Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back,
 // nobody wants to know how long a packet waited, and more than one packet may leave at a moment. A pause that
@@ -42,5 +74,9 @@ unsigned pass(WorkerContext& worker, PortContext& port, Time now);
 
 // Puts them into their queues after all.
 void queue_aside(WorkerContext& worker, PortContext& port, Time now);
+
+// Puts packets into their queues, or aside where they pass, up to the first one for which more is to be asked
+// than its queue's own cells; returns how many.
+std::size_t enqueue_usual(WorkerContext& worker, std::span<Packet* const> packets, Time now);
 
 }  // namespace sluice

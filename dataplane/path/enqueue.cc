@@ -4,7 +4,6 @@
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/egress_pass.hh"
-#include "dataplane/path/enqueue_usual.hh"
 #include "dataplane/path/post_decisions.hh"
 #include "lib/values/invariant.hh"
 

@@ -1,4 +1,3 @@
-#include "dataplane/path/enqueue_usual.hh"
 
 #include "dataplane/path/egress_pass.hh"
 #include "lib/values/invariant.hh"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "dataplane/base/large_pages.hh"
+#include "dataplane/base/memory.hh"
 #include "dataplane/path/policy.hh"
 
 namespace sluice {

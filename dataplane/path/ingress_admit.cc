@@ -1,6 +1,5 @@
 // The third step of the ingress half: a place in the buffer, decided packet by packet. Most bursts are
 // decided otherwise: see ingress_admit_usual.cc.
-#include "dataplane/path/ingress_admit_usual.hh"
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/note_spells.hh"
 #include "dataplane/path/post_decisions.hh"

@@ -1,4 +1,4 @@
-#include "dataplane/path/ingress_admit_usual.hh"
+#include "dataplane/path/ingress_stages.hh"
 
 #include "lib/buffer/burst_admission.hh"
 #include "lib/values/invariant.hh"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dataplane/path/egress_pass.hh"
 #include "lib/record/erspan.hh"
 #include "lib/record/mirror_ring.hh"
 #include "lib/values/class_mask.hh"

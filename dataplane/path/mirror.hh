@@ -6,7 +6,6 @@
 
 #include <span>
 
-#include "dataplane/path/picked_frames.hh"
 #include "dataplane/path/worker_context.hh"
 #include "lib/pfc/pfc_frame.hh"
 
@@ -15,6 +14,7 @@ namespace sluice {
 // `routed`: its egress port and queue are known.
 [[gnu::cold]] void mirror_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool routed);
 
+struct Picked;
 // Frames that leave their queues now, those that have waited for long enough.
 [[gnu::cold]] void mirror_delays(WorkerContext& worker, std::span<const Picked> picked, Time now);
 

@@ -7,6 +7,7 @@
 
 #include "lib/record/depth_trace.hh"
 #include "lib/record/share_trace.hh"
+#include "lib/values/ids.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
@@ -16,7 +17,15 @@ struct PortTrace {
         Time at;
         std::uint8_t priorities;  // mask, from then on
     };
-    PortTrace(unsigned slots, Duration width);
+    PortTrace(unsigned slots, Duration width) {
+        constexpr unsigned share_slots = 1024;
+        for (auto* list : {&queue, &group, &limit, &headroom})
+            for (unsigned n = 0; n < classes; ++n) list->emplace_back(slots, width);
+        for (Pauses* pauses : {&sent, &obeyed}) {
+            pauses->changes.reserve(slots);
+            for (unsigned n = 0; n < classes; ++n) pauses->share.emplace_back(share_slots, width);
+        }
+    }
     // The first changes, and of all of them the share of the time, by priority.
     struct Pauses {
         std::vector<Pause> changes;
@@ -30,7 +39,15 @@ struct PortTrace {
     Pauses sent, obeyed;
 
   private:
-    static void changed(Pauses& pauses, Time now, std::uint8_t priorities);
+    static void changed(Pauses& pauses, Time now, std::uint8_t priorities) {
+        for (unsigned n = 0; n < classes; ++n) pauses.share[n].change(now, (priorities >> n & 1U) != 0);
+        auto& changes = pauses.changes;
+        if ((changes.empty() ? std::uint8_t{0} : changes.back().priorities) == priorities) return;
+        if (changes.size() == changes.capacity())
+            pauses.cut = true;
+        else
+            changes.push_back({now, priorities});
+    }
 };
 
 }  // namespace sluice

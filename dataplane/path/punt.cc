@@ -5,7 +5,7 @@
 #include "dataplane/path/egress.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/path/ingress.hh"
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

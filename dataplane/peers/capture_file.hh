@@ -14,7 +14,6 @@
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/output_file.hh"
 #include "dataplane/peers/pcap_reader.hh"
-#include "dataplane/peers/pcapng_reader.hh"
 #include "lib/clock/capture_timeline.hh"
 
 struct pcap;

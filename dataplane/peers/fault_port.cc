@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dataplane/peers/mac_control.hh"
+#include "dataplane/base/packet.hh"
 #include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {

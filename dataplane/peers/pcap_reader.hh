@@ -12,13 +12,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sluice {
 
-class PcapReader {
+// A file that stays open, read in large pieces and by position: whoever else reads it is where he was.
+class FilePieces {
+  protected:
+    static constexpr std::size_t piece_bytes = 262'144;
+
+    FilePieces(int file, std::uint64_t begin) : file_(file), bytes_(piece_bytes), begin_(begin) {}
+    // Whether so many bytes of the file follow.
+    bool has(std::size_t bytes) { return filled_ - at_ >= bytes || fill(bytes); }
+
+    int file_;
+    std::vector<std::uint8_t> bytes_;  // grows with a record that is longer
+    std::uint64_t begin_;              // of bytes_, in the file
+    std::size_t at_ = 0;               // in [0, filled_]
+    std::size_t filled_ = 0;           // in [0, bytes_.size()]
+
+  private:
+    bool fill(std::size_t wanted);
+};
+
+class PcapReader : private FilePieces {
   public:
     struct Frame {
         std::uint64_t timestamp_ns = 0;
@@ -26,8 +47,7 @@ class PcapReader {
         std::span<const std::uint8_t> bytes;  // the captured part; valid until the next read
     };
 
-    // Of a file that stays open, by `snap_length` of its header. Reads by position: whoever else reads the
-    // file is where he was.
+    // By `snap_length` of the file's header.
     static std::optional<PcapReader> open(int file, std::uint32_t snap_length);
 
     bool next(Frame& frame) {
@@ -51,7 +71,6 @@ class PcapReader {
 
   private:
     static constexpr std::size_t header_bytes = 16;
-    static constexpr std::size_t piece_bytes = 262'144;
     static constexpr std::uint32_t max_frame = 65'536;
     static_assert(header_bytes + max_frame <= piece_bytes);
 
@@ -65,17 +84,74 @@ class PcapReader {
         for (std::size_t from = 0; from < std::min(frame.size(), start); from += line)
             __builtin_prefetch(frame.data() + from);
     }
-    bool has(std::size_t bytes) { return filled_ - at_ >= bytes || fill(bytes); }
-    bool fill(std::size_t wanted);
 
-    int file_;
     bool swapped_;
     std::uint32_t fraction_ns_;  // of the fraction's unit: 1 or 1000
     std::uint32_t longest_;      // bytes that a record may hold
-    std::vector<std::uint8_t> bytes_;
-    std::uint64_t begin_;     // of bytes_, in the file
-    std::size_t at_ = 0;      // in [0, filled_]
-    std::size_t filled_ = 0;  // in [0, bytes_.size()]
+};
+
+// The Ethernet frames of a pcapng file (draft-ietf-opsawg-pcapng): sections of either byte order, interfaces
+// of any snapshot length, time resolution and offset, enhanced, simple and old packet blocks. libpcap takes
+// files of one kind of interface only.
+//
+// Frames of interfaces that are not Ethernet, and a last block that is cut, are left out and told by `notes`.
+// A simple packet has no timestamp and takes that of the packet before it. A block that cannot be ends the
+// reading with an error: where the next one begins is not known.
+//
+// "LINUX_SLL", or a number without a name. `link`: as a capture file has it.
+std::string link_layer_name(std::uint32_t link);
+// Why a file without Ethernet is refused, and what to do.
+std::string no_ethernet(std::uint32_t link);
+constexpr const char* cut_note = "the file is cut in its last record, which is left out";
+
+class PcapngReader : private FilePieces {
+  public:
+    using Frame = PcapReader::Frame;
+
+    // Nothing: it is no pcapng.
+    static std::optional<PcapngReader> open(int file);
+
+    // False at the end, or at a block that cannot be: `error` then says so.
+    bool next(Frame& frame);
+    const std::string& error() const { return error_; }
+    // What was left out so far, a sentence each.
+    std::vector<std::string> notes() const;
+
+  private:
+    struct Interface {
+        std::uint16_t link = 0;
+        std::uint32_t snap_length = 0;  // 0: none
+        std::uint8_t resolution = 6;    // 10^-n s; with the highest bit 2^-n s
+        std::int64_t offset_seconds = 0;
+    };
+    struct Packet {
+        std::uint32_t interface = 0;
+        std::optional<std::uint64_t> ticks;  // nothing: a simple packet
+        std::uint32_t wire_length = 0;
+        std::span<const std::uint8_t> bytes;
+    };
+    using Body = std::span<const std::uint8_t>;
+
+    explicit PcapngReader(int file) : FilePieces(file, 0) {}
+    bool fail(const std::string& why);
+    bool end();
+    bool begin_section(Body body);
+    void add_interface(Body body);
+    std::optional<Packet> packet_of(std::uint32_t type, Body body) const;
+    bool take(const Packet& packet, Frame& frame);
+
+    template <class Integer>
+    Integer get(Body body, std::size_t at) const;
+
+    bool swapped_ = false;
+    std::vector<Interface> interfaces_;  // of the section
+    std::uint64_t last_ns_ = 0;
+    std::uint64_t given_ = 0;
+    std::map<std::uint32_t, std::uint64_t> of_other_links_;  // frames
+    std::uint64_t of_no_interface_ = 0;
+    std::uint64_t without_time_ = 0;
+    bool cut_ = false;  // in the last block
+    std::string error_;
 };
 
 }  // namespace sluice

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "dataplane/peers/mac_control.hh"
+#include "dataplane/base/packet.hh"
 #include "dataplane/peers/peer_source.hh"
 #include "dataplane/peers/receive_ring.hh"
 #include "dataplane/ports/port.hh"

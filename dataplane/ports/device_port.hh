@@ -13,7 +13,6 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "dataplane/ports/interface_claim.hh"
 #include "dataplane/ports/kernel_interface.hh"
 #include "dataplane/ports/nic.hh"
 #include "dataplane/ports/pci_device.hh"
@@ -38,6 +37,7 @@ class DevicePort : public Port {
     // acquire: the device behind an open port may be another than before.
     bool link_up() const override { return link_up_.load(std::memory_order_acquire); }
     bool has_own_ring() const override { return !can_.paced; }
+    std::optional<bool> falls_behind(Time) const final { return queue_falls_behind(0); }
 
     const PortCapabilities& capabilities() const { return can_; }
     // Now and then: asks the driver, or the kernel for an interface of its, for the link.

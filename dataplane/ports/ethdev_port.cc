@@ -14,9 +14,7 @@
 
 #include "dataplane/base/eal.hh"
 #include "dataplane/ports/device.hh"
-#include "dataplane/ports/device_frames.hh"
-#include "dataplane/ports/driver_arguments.hh"
-#include "dataplane/ports/rss.hh"
+#include "dataplane/ports/nic.hh"
 
 namespace sluice {
 namespace {
@@ -245,8 +243,6 @@ std::optional<bool> EthdevPort::queue_falls_behind(std::uint16_t queue) const {
     return queues_[queue].last_burst_was_full &&
            rte_eth_rx_descriptor_status(id_, queue, half_ring_) == RTE_ETH_RX_DESC_DONE;
 }
-
-std::optional<bool> EthdevPort::falls_behind(Time) const { return queue_falls_behind(0); }
 
 unsigned EthdevPort::transmit(std::span<Packet* const> frames) {
     return rte_eth_tx_burst(id_, 0, const_cast<Packet**>(frames.data()),

@@ -29,7 +29,6 @@ class EthdevPort final : public DevicePort {
     unsigned receive(std::span<Packet*> out, Time now) override;
     unsigned receive_from(std::uint16_t queue, std::span<Packet*> out, Time now) override;
     unsigned transmit(std::span<Packet* const> frames) override;
-    std::optional<bool> falls_behind(Time now) const override;
     std::optional<bool> queue_falls_behind(std::uint16_t queue) const override;
     PortAccount account() const override;
     std::uint64_t rx_errors_at(std::uint16_t queue) const override { return losses_.errors_at(queue); }

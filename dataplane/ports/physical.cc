@@ -3,67 +3,40 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
+#include <cstddef>
 
-#include "dataplane/ports/extended_counters.hh"
-#include "dataplane/ports/module_eeprom.hh"
+#include "dataplane/ports/receive_losses.hh"
 
 namespace sluice {
 namespace {
 
-struct Named {
-    std::string_view xstat;  // '#' stands for the digit of a priority
-    Physical kind;
+struct KindText {
+    std::string_view name;    // ours
+    std::string_view xstats;  // of drivers; '#' stands for the digit of a priority
 };
 
-// Names in DPDK v22.11.11, drivers/net: of ixgbe, i40e, ice, igb, igc, txgbe, mlx5, bnxt and hns3.
-constexpr std::array names{
-    Named{"rx_crc_errors", Physical::crc_errors},
-    Named{"rx_phy_crc_errors", Physical::crc_errors},       // mlx5
-    Named{"rx_fcs_err_frames", Physical::crc_errors},       // bnxt
-    Named{"mac_rx_fcs_err_pkt_num", Physical::crc_errors},  // hns3
-    Named{"rx_symbol_errors", Physical::symbol_errors},
-    Named{"rx_illegal_byte_errors", Physical::symbol_errors},
-    Named{"rx_phy_symbol_errors", Physical::symbol_errors},
-    Named{"rx_pcs_symbol_err", Physical::symbol_errors},  // bnxt
-    Named{"rx_align_errors", Physical::alignment_errors},
-    Named{"rx_align_err_frames", Physical::alignment_errors},
-    Named{"rx_length_errors", Physical::length_errors},
-    Named{"rx_len_errors", Physical::length_errors},  // ice
-    Named{"rx_phy_in_range_len_errors", Physical::length_errors},
-    Named{"rx_undersize_errors", Physical::undersize_frames},
-    Named{"rx_undersized_errors", Physical::undersize_frames},
-    Named{"rx_undrsz_frames", Physical::undersize_frames},
-    Named{"mac_rx_undersize_pkt_num", Physical::undersize_frames},
-    Named{"rx_oversize_errors", Physical::oversize_frames},
-    Named{"rx_oversize_cnt", Physical::oversize_frames},  // txgbe
-    Named{"rx_ovrsz_frames", Physical::oversize_frames},
-    Named{"mac_rx_oversize_pkt_num", Physical::oversize_frames},
-    Named{"rx_fragment_errors", Physical::fragments},
-    Named{"rx_fragmented_errors", Physical::fragments},
-    Named{"rx_frag_frames", Physical::fragments},
-    Named{"mac_rx_fragment_pkt_num", Physical::fragments},
-    Named{"rx_jabber_errors", Physical::jabbers},
-    Named{"rx_jbr_frames", Physical::jabbers},
-    Named{"mac_rx_jabber_pkt_num", Physical::jabbers},
-    Named{"mac_local_errors", Physical::local_faults},
-    Named{"mac_remote_errors", Physical::remote_faults},
-    Named{"rx_phy_discard_packets", Physical::mac_discards},
-    Named{"rx_stat_discard", Physical::mac_discards},  // bnxt
-    Named{"rx_out_of_buffer", Physical::no_buffer_drops},
-    Named{"rx_xoff_packets", Physical::rx_pause},
-    Named{"rx_pause_frames", Physical::rx_pause},
-    Named{"mac_rx_mac_pause_num", Physical::rx_pause},
-    Named{"tx_xoff_packets", Physical::tx_pause},
-    Named{"tx_pause_frames", Physical::tx_pause},
-    Named{"mac_tx_mac_pause_num", Physical::tx_pause},
-    Named{"rx_priority#_xoff_packets", Physical::rx_pfc},
-    Named{"rx_pfc_ena_frames_pri#", Physical::rx_pfc},
-    Named{"mac_rx_pfc_pri#_pkt_num", Physical::rx_pfc},
-    Named{"tx_priority#_xoff_packets", Physical::tx_pfc},
-    Named{"tx_pfc_ena_frames_pri#", Physical::tx_pfc},
-    Named{"mac_tx_pfc_pri#_pkt_num", Physical::tx_pfc},
-    Named{"rx_prio#_buf_discard_packets", Physical::rx_priority_discards},  // mlx5
-};
+// In the order of Physical. Names in DPDK v22.11.11, drivers/net: of ixgbe, i40e, ice, igb, igc, txgbe, mlx5,
+// bnxt and hns3.
+constexpr std::array<KindText, physical_kinds> kinds{{
+    {"crc_errors", "rx_crc_errors rx_phy_crc_errors rx_fcs_err_frames mac_rx_fcs_err_pkt_num"},
+    {"symbol_errors", "rx_symbol_errors rx_illegal_byte_errors rx_phy_symbol_errors rx_pcs_symbol_err"},
+    {"alignment_errors", "rx_align_errors rx_align_err_frames"},
+    {"length_errors", "rx_length_errors rx_len_errors rx_phy_in_range_len_errors"},
+    {"undersize_frames",
+     "rx_undersize_errors rx_undersized_errors rx_undrsz_frames mac_rx_undersize_pkt_num"},
+    {"oversize_frames", "rx_oversize_errors rx_oversize_cnt rx_ovrsz_frames mac_rx_oversize_pkt_num"},
+    {"fragments", "rx_fragment_errors rx_fragmented_errors rx_frag_frames mac_rx_fragment_pkt_num"},
+    {"jabbers", "rx_jabber_errors rx_jbr_frames mac_rx_jabber_pkt_num"},
+    {"local_faults", "mac_local_errors"},
+    {"remote_faults", "mac_remote_errors"},
+    {"mac_discards", "rx_phy_discard_packets rx_stat_discard"},
+    {"no_buffer", "rx_out_of_buffer"},
+    {"rx_pause", "rx_xoff_packets rx_pause_frames mac_rx_mac_pause_num"},
+    {"tx_pause", "tx_xoff_packets tx_pause_frames mac_tx_mac_pause_num"},
+    {"rx_pfc", "rx_priority#_xoff_packets rx_pfc_ena_frames_pri# mac_rx_pfc_pri#_pkt_num"},
+    {"tx_pfc", "tx_priority#_xoff_packets tx_pfc_ena_frames_pri# mac_tx_pfc_pri#_pkt_num"},
+    {"rx_discards", "rx_prio#_buf_discard_packets"},
+}};
 
 // The priority in `name` where `pattern` has '#', 0 where it has none; nothing when they differ.
 std::optional<ClassId> match(std::string_view pattern, std::string_view name) {
@@ -80,18 +53,16 @@ std::optional<ClassId> match(std::string_view pattern, std::string_view name) {
 
 }  // namespace
 
-std::string_view to_string(Physical kind) {
-    constexpr std::array<std::string_view, physical_kinds> texts{
-        "crc_errors",      "symbol_errors", "alignment_errors", "length_errors", "undersize_frames",
-        "oversize_frames", "fragments",     "jabbers",          "local_faults",  "remote_faults",
-        "mac_discards",    "no_buffer",     "rx_pause",         "tx_pause",      "rx_pfc",
-        "tx_pfc",          "rx_discards"};
-    return texts[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(Physical kind) { return kinds[static_cast<std::size_t>(kind)].name; }
 
 std::optional<PhysicalPlace> physical_place(std::string_view xstat) {
-    for (const Named& named : names)
-        if (const auto priority = match(named.xstat, xstat)) return PhysicalPlace{named.kind, *priority};
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        for (std::string_view rest = kinds[kind].xstats; !rest.empty();) {
+            const std::string_view pattern = rest.substr(0, rest.find(' '));
+            rest.remove_prefix(std::min(rest.size(), pattern.size() + 1));
+            if (const auto priority = match(pattern, xstat))
+                return PhysicalPlace{static_cast<Physical>(kind), *priority};
+        }
     return std::nullopt;
 }
 
@@ -131,6 +102,65 @@ void PhysicalReader::read_module(PhysicalCounters& counters) const {
     eeprom.length = module_bytes_;
     if (rte_eth_dev_get_module_eeprom(device_, &eeprom) != 0) return;
     counters.module_temperature = module_temperature(bytes);
+}
+
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::int64_t smallest = -128'000;
+constexpr std::int64_t largest = 128'000;
+
+std::int32_t signed_word(Bytes bytes, std::size_t at) {
+    return static_cast<std::int16_t>(bytes[at] << 8 | bytes[at + 1]);
+}
+
+// 256ths of a degree.
+std::int32_t thousandths(std::int64_t word) {
+    return static_cast<std::int32_t>(std::clamp(word * 1000 / 256, smallest, largest));
+}
+
+std::optional<std::int32_t> of_sfp(Bytes eeprom) {
+    constexpr std::size_t a2 = 256;
+    constexpr std::size_t monitoring = 92;
+    constexpr unsigned implemented = 0x40;
+    constexpr unsigned externally_calibrated = 0x10;
+    if (eeprom.size() < a2 + 98 || (eeprom[monitoring] & implemented) == 0) return std::nullopt;
+    std::int64_t word = signed_word(eeprom, a2 + 96);
+    if ((eeprom[monitoring] & externally_calibrated) != 0) {
+        // Slope: unsigned, in 256ths; offset: in 256ths of a degree.
+        const std::int64_t slope = eeprom[a2 + 84] << 8 | eeprom[a2 + 85];
+        word = word * slope / 256 + signed_word(eeprom, a2 + 86);
+    }
+    return thousandths(word);
+}
+
+// A module without a sensor, as copper cables are, has zeros there.
+std::optional<std::int32_t> of_word(Bytes eeprom, std::size_t at) {
+    if (eeprom.size() < at + 2 || signed_word(eeprom, at) == 0) return std::nullopt;
+    return thousandths(signed_word(eeprom, at));
+}
+
+}  // namespace
+
+std::optional<std::int32_t> module_temperature(Bytes eeprom) {
+    if (eeprom.empty()) return std::nullopt;
+    switch (eeprom[0]) {
+        case 0x03:  // SFP, SFP+, SFP28
+            return of_sfp(eeprom);
+        case 0x0C:  // QSFP
+        case 0x0D:  // QSFP+
+        case 0x11:  // QSFP28
+            return of_word(eeprom, 22);
+        case 0x18:  // QSFP-DD
+        case 0x19:  // OSFP
+        case 0x1E:  // QSFP+ or later with CMIS
+        case 0x1F:  // SFP-DD with CMIS
+        case 0x20:  // SFP+ or later with CMIS
+            return of_word(eeprom, 14);
+        default:
+            return std::nullopt;
+    }
 }
 
 }  // namespace sluice

@@ -37,7 +37,6 @@ enum class Physical : std::uint8_t {
 constexpr std::size_t physical_kinds = 17;
 constexpr auto first_by_priority = Physical::rx_pfc;
 std::string_view to_string(Physical kind);
-constexpr bool is_by_priority(Physical kind) { return kind >= first_by_priority; }
 
 // Which of our counters a driver's is: nothing for those that say nothing of the wire.
 struct PhysicalPlace {
@@ -76,5 +75,14 @@ class PhysicalReader {
     std::vector<PhysicalPlace> places_;  // of each
     std::uint32_t module_bytes_ = 0;
 };
+
+// The temperature of a pluggable module (SFP, QSFP, QSFP-DD, OSFP) from the bytes of its EEPROM.
+//
+// The bytes are as ethtool and DPDK give them: of an SFP both of its pages, A0h then A2h; of the others the
+// lower page first. Which kind it is says byte 0 (SFF-8024). Sources: SFF-8472 (A2h bytes 96 and 97; 92 of
+// A0h says whether they mean something), SFF-8636 (bytes 22 and 23), CMIS (bytes 14 and 15).
+//
+// Thousandths of a degree Celsius, -128 000 to 128 000; nothing when the module does not say.
+std::optional<std::int32_t> module_temperature(std::span<const std::uint8_t> eeprom);
 
 }  // namespace sluice

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,5 +46,13 @@ class ReceiveLosses {
     Count count_, before_;  // `before_`: of the devices before this one
     std::vector<std::uint64_t> at_, at_before_;
 };
+
+// A driver's extended statistics (xstats): counters that each driver names in its own way. Read by control.
+//
+// By id. Empty: the device has none, or they changed while they were asked for.
+std::vector<std::string> extended_names(std::uint16_t device);
+
+// Of these ids; empty: the device does not answer.
+std::vector<std::uint64_t> extended_values(std::uint16_t device, std::span<const std::uint64_t> ids);
 
 }  // namespace sluice

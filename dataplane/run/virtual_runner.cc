@@ -8,7 +8,6 @@
 #include "dataplane/path/load_balance.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/watchdog.hh"
-#include "dataplane/run/full_burst.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
 

@@ -21,10 +21,9 @@
 #include <span>
 #include <vector>
 
-#include "dataplane/ports/awake_ports.hh"
+#include "dataplane/ports/port.hh"
 #include "dataplane/run/switch_clock.hh"
 #include "lib/clock/calendar.hh"
-#include "lib/clock/port_alarms.hh"
 #include "lib/values/port_mask.hh"
 
 struct rte_mbuf;

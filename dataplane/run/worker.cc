@@ -8,7 +8,6 @@
 #include "dataplane/path/note_spells.hh"
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/watchdog.hh"
-#include "dataplane/run/full_burst.hh"
 
 namespace sluice {
 

@@ -1,6 +1,7 @@
 // Limits of the shared buffer: immutable values, made by control, read by workers out of the published
 // snapshot. All in whole cells. Mechanisms: SAI buffer profiles; Choudhury and Hahne's dynamic thresholds
-// (1998).
+// (1998). The buffer is one memory in two views, and each packet is counted once in each: ingress by
+// PriorityGroup, which refuses and pauses, egress by EgressQueueUse, which limits lossy queues only.
 //
 // A change of ingress limits under traffic takes two steps: first `tightest(old, new)`, then, once every
 // worker runs it and what is in use fits, the new limits. So no cell is ever promised twice. Queues promise

@@ -14,7 +14,7 @@
 #include "lib/buffer/buffer_limits.hh"
 #include "lib/buffer/cells.hh"
 #include "lib/buffer/pool_use.hh"
-#include "lib/threads/gauge.hh"
+#include "lib/threads/counters.hh"
 #include "lib/values/invariant.hh"
 
 namespace sluice {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/frame/ecn.hh"
+#include "lib/frame/headers.hh"
 #include "lib/frame/parse.hh"
 #include "lib/values/ids.hh"
 

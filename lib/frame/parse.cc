@@ -1,8 +1,8 @@
 #include "lib/frame/parse.hh"
 
 #include "lib/frame/checksum.hh"
-#include "lib/frame/frame_layers.hh"
-#include "lib/frame/martian.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/frame/parse_usual.hh"
 
 namespace sluice {

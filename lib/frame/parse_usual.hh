@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "lib/frame/checksum.hh"
-#include "lib/frame/martian.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/frame/parse.hh"
 
 namespace sluice {

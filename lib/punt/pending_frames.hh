@@ -39,7 +39,15 @@ class PendingFrames {
     explicit PendingFrames(const Limits& limits) : limits_(limits) {}
 
     // Keeps it from `now` on; false when there is no room, or no frame.
-    bool keep(PendingFrame frame, Time now);
+    bool keep(PendingFrame frame, Time now) {
+        if (frame.bytes.empty() || frames_.size() >= limits_.all) return false;
+        std::size_t& count = counts_[frame.hop];
+        if (count >= limits_.each) return false;
+        ++count;
+        frame.until = now + limits_.patience;
+        frames_.push_back(std::move(frame));
+        return true;
+    }
 
     enum class Fate : std::uint8_t { resolved, given_up };
     // In the order in which they came: gives the frames whose neighbor is_known(frame), and those whose
@@ -49,11 +57,13 @@ class PendingFrames {
     void settle(Time now, IsKnown is_known, Give give);
 
     std::size_t size() const { return frames_.size(); }
-    std::size_t of_port(PortId port) const;
+    std::size_t of_port(PortId port) const {
+        return static_cast<std::size_t>(
+            std::count_if(frames_.begin(), frames_.end(),
+                          [port](const PendingFrame& frame) { return frame.port == port; }));
+    }
 
   private:
-    void forget(const PendingFrame::Hop& hop);
-
     Limits limits_;
     std::deque<PendingFrame> frames_;
     std::map<PendingFrame::Hop, std::size_t> counts_;  // of those that have any
@@ -71,10 +81,11 @@ void PendingFrames::settle(Time now, IsKnown is_known, Give give) {
             taken = give(std::as_const(frame), known ? Fate::resolved : Fate::given_up);
             if (!taken) full.push_back(frame.port);
         }
-        if (taken)
-            forget(frame.hop);
-        else if (PendingFrame& to = frames_[kept++]; &to != &frame)
-            to = std::move(frame);
+        if (!taken) {
+            if (PendingFrame& to = frames_[kept++]; &to != &frame) to = std::move(frame);
+        } else if (const auto count = counts_.find(frame.hop); --count->second == 0) {
+            counts_.erase(count);
+        }
     }
     frames_.resize(kept);
 }

@@ -1,6 +1,6 @@
 #include "lib/punt/punt.hh"
 
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/frame/parse.hh"
 #include "lib/punt/icmp_reply.hh"
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <span>
 
-#include "lib/buffer/packet_charge.hh"
-#include "lib/threads/gauge.hh"
+#include "lib/buffer/cells.hh"
+#include "lib/threads/counters.hh"
 #include "lib/values/invariant.hh"
 #include "lib/values/lazy_array.hh"
 

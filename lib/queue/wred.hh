@@ -15,7 +15,6 @@
 #include <limits>
 #include <optional>
 
-#include "lib/frame/ecn.hh"
 #include "lib/frame/headers.hh"
 #include "lib/values/units.hh"
 

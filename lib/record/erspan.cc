@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "lib/frame/checksum.hh"
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

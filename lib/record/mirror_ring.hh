@@ -7,7 +7,7 @@
 
 #include "lib/record/mirror.hh"
 #include "lib/threads/counters.hh"
-#include "lib/threads/frame_mailbox.hh"
+#include "lib/threads/mailbox.hh"
 
 namespace sluice {
 

@@ -10,8 +10,7 @@
 
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
-#include "lib/roce/arrivals.hh"
-#include "lib/roce/message_sizes.hh"
+#include "lib/roce/messages.hh"
 #include "lib/roce/notification_point.hh"
 #include "lib/roce/rc_responder.hh"
 #include "lib/roce/reaction_point.hh"
@@ -72,7 +71,7 @@ struct QpSettings {
     bool requests = true;    // else it responds
     IpAddress peer;
     std::uint32_t peer_qp = 0;
-    std::uint64_t identity = 0;  // for draws: message_draw.hh
+    std::uint64_t identity = 0;  // for draws: MessageDraws
 };
 
 }  // namespace sluice::roce

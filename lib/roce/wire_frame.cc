@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/peer/faults.hh"
 #include "lib/roce/opcode.hh"

@@ -1,5 +1,5 @@
 // A full burst for a port where nothing waits leaves before the next port is looked at, as it does under the
-// real clock (dataplane/run/full_burst.hh); how many workers there are changes nothing.
+// real clock (dataplane/run/worker.hh); how many workers there are changes nothing.
 #include <cstdint>
 #include <vector>
 

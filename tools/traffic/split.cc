@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "lib/frame/martian.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/values/endian.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/dissect.hh"

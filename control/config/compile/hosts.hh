@@ -14,9 +14,8 @@
 #include "control/config/compile/qos.hh"
 #include "control/config/schema/config.hh"
 #include "dataplane/peers/host_port.hh"
-#include "lib/roce/arrivals.hh"
 #include "lib/roce/collective.hh"
-#include "lib/roce/message_sizes.hh"
+#include "lib/roce/messages.hh"
 
 namespace sluice {
 

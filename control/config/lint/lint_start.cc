@@ -5,7 +5,7 @@
 #include "control/config/lint/memory.hh"
 #include "control/config/routes/routes.hh"
 #include "control/config/schema/findings.hh"
-#include "dataplane/ports/device_frames.hh"
+#include "dataplane/ports/device.hh"
 
 namespace sluice {
 namespace lint {

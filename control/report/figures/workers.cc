@@ -6,7 +6,6 @@
 #include "control/report/figures/quantiles.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/switch/running/running_switch.hh"
-#include "dataplane/path/reactions.hh"
 #include "dataplane/path/stage_meter.hh"
 #include "dataplane/path/turn_counters.hh"
 #include "dataplane/run/switch.hh"

@@ -9,7 +9,7 @@
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "dataplane/base/eal.hh"
-#include "dataplane/ports/interface_claim.hh"
+#include "dataplane/ports/kernel_interface.hh"
 #include "dataplane/ports/pci_device.hh"
 #include "dataplane/ports/port_capabilities.hh"
 #include "lib/values/pci_address.hh"

@@ -8,7 +8,7 @@
 
 #include "control/config/lint/machine.hh"
 #include "dataplane/base/eal.hh"
-#include "dataplane/ports/interface_claim.hh"
+#include "dataplane/ports/kernel_interface.hh"
 
 namespace sluice {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataplane/ports/link_cause.hh"
+#include "dataplane/ports/kernel_interface.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
 

@@ -7,7 +7,7 @@
 #include "dataplane/path/control_path.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/punt/responder.hh"
 
 namespace sluice {

@@ -12,7 +12,7 @@
 
 #include "control/config/lint/lint.hh"
 #include "control/config/schema/config.hh"
-#include "dataplane/ports/link_cause.hh"
+#include "dataplane/ports/kernel_interface.hh"
 #include "dataplane/ports/port.hh"
 #include "lib/clock/capture_timeline.hh"
 #include "lib/frame/headers.hh"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "control/switch/running/timed_actions.hh"
-#include "dataplane/peers/link_exchange.hh"
+#include "dataplane/peers/link_port.hh"
 #include "dataplane/run/thread_team.hh"
 #include "dataplane/run/virtual_runner.hh"
 

@@ -2,15 +2,66 @@
 // which frames are the port's; the kernel has the others.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
+#include "dataplane/base/packet.hh"
 #include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/kernel/interface_port.hh"
-#include "dataplane/ports/kernel/xdp_queue.hh"
+#include "dataplane/ports/kernel/xdp_socket.hh"
+#include "lib/threads/counters.hh"
 
 namespace sluice {
+
+// One queue of an XDP port: frames come out of the socket's chunks as packets of the pool, and go into them,
+// copied. So no packet of the pool is ever the kernel's, none can be lost with an interface that goes, and a
+// packet buffer may have any size.
+class alignas(64) XdpQueue {
+  public:
+    static tl::expected<std::unique_ptr<XdpQueue>, std::string> open(const XdpSocket::Wanted& wanted);
+
+    // ---- For the worker that polls it.
+    unsigned receive(std::span<Packet*> out, rte_mempool* pool);
+    // Its receive ring is half full, and the last burst was full.
+    bool falls_behind() const {
+        return last_burst_was_full_ && socket_.received.filled() >= socket_.received.size() / 2;
+    }
+
+    // ---- For the port's owner, of a queue that sends. Takes frames from the front; returns how many.
+    unsigned send(std::span<Packet* const> frames, std::uint32_t mtu);
+    // To be called once a turn, in which it may send nothing: frames that wait are tried again.
+    void try_again() {
+        if (is_waiting_) [[unlikely]]
+            kick();
+    }
+
+    // ---- For control.
+    const XdpSocket& socket() const { return socket_; }
+    std::uint64_t beyond_mtu() const { return beyond_mtu_.get(); }
+    // Frames that the interface took and had no room for: the kernel does not give them back.
+    std::uint64_t refused() const { return refused_.get(); }
+
+  private:
+    XdpQueue(XdpSocket socket, const XdpSocket::Wanted& wanted);
+    std::uint32_t frames_there(unsigned most);
+    bool take_frame(Packet* packet, std::uint32_t& descriptors);
+    std::uint32_t put(const Packet* packet);
+    void reclaim();
+    void kick();
+
+    XdpSocket socket_;
+    bool long_frames_;
+    bool last_burst_was_full_ = false;  // the poller's
+    bool is_waiting_ = false;           // from here on the owner's
+    std::vector<std::uint64_t> free_;   // chunks to send from
+    Counter beyond_mtu_;
+    Counter refused_;
+};
 
 class XdpPort final : public InterfacePort {
   public:
@@ -22,7 +73,6 @@ class XdpPort final : public InterfacePort {
     unsigned transmit(std::span<Packet* const> frames) override {
         return queues_.front()->send(frames, interface_mtu());
     }
-    std::optional<bool> falls_behind(Time) const override { return queue_falls_behind(0); }
     std::optional<bool> queue_falls_behind(std::uint16_t queue) const override {
         return queues_[queue]->falls_behind();
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataplane/base/because.hh"
+#include "dataplane/base/file_descriptor.hh"
 
 namespace sluice {
 namespace {

@@ -13,8 +13,7 @@
 #include <tl/expected.hpp>
 
 #include "dataplane/base/file_descriptor.hh"
-#include "dataplane/base/large_pages.hh"
-#include "dataplane/ports/kernel/mapping.hh"
+#include "dataplane/base/memory.hh"
 
 namespace sluice {
 

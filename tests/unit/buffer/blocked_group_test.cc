@@ -1,7 +1,5 @@
 // One blocked lossless group, to the cell: which part each packet gets, and when its sender is paused and
 // resumed (mechanisms.md section 3).
-#include "lib/buffer/shared_buffer.hh"
-
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/buffer/shared_buffer.hh"
+#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/buffer/release_board.hh"
 #include "lib/values/rng.hh"
 #include "tests/unit/buffer/buffer_reference.hh"
 

@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "lib/buffer/shared_buffer.hh"
+#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/buffer/release_board.hh"
 #include "lib/threads/mailbox.hh"
 #include "lib/values/rng.hh"
 

@@ -1,6 +1,4 @@
 // Limits of the shared buffer that change while groups have cells.
-#include "lib/buffer/shared_buffer.hh"
-
 #include <array>
 #include <cstdint>
 

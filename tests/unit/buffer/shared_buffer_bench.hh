@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/buffer/shared_buffer.hh"
+#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/priority_group.hh"
+#include "lib/buffer/release_board.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -1,7 +1,5 @@
 // The parts of the shared buffer: reserved, shared and headroom, and the share that each group gets of a
 // pool.
-#include "lib/buffer/shared_buffer.hh"
-
 #include <cstdint>
 #include <vector>
 

@@ -1,6 +1,4 @@
 // When a priority group sends XOFF and XON: others that fill the pool, levels, workers that fall behind.
-#include "lib/buffer/shared_buffer.hh"
-
 #include "tests/unit/buffer/shared_buffer_bench.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -1,4 +1,4 @@
-#include "lib/clock/port_alarms.hh"
+#include "lib/clock/calendar.hh"
 
 #include <CppUTest/TestHarness.h>
 

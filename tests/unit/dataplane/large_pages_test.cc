@@ -1,4 +1,4 @@
-#include "dataplane/base/large_pages.hh"
+#include "dataplane/base/memory.hh"
 
 #include <rte_eal.h>
 

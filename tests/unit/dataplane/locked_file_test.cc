@@ -1,5 +1,5 @@
 // A locked file has one owner, though owners remove it while others open it.
-#include "dataplane/base/locked_file.hh"
+#include "dataplane/base/file_descriptor.hh"
 
 #include <fcntl.h>
 #include <sys/stat.h>

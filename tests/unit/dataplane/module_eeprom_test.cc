@@ -1,4 +1,4 @@
-#include "dataplane/ports/module_eeprom.hh"
+#include "dataplane/ports/physical.hh"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // pcapng as people have it: other interfaces, resolutions, byte orders, blocks, and files that end too soon.
-#include "dataplane/peers/pcapng_reader.hh"
+#include "dataplane/peers/pcap_reader.hh"
 
 #include <unistd.h>
 

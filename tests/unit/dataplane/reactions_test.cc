@@ -1,4 +1,4 @@
-#include "dataplane/path/reactions.hh"
+#include "dataplane/path/turn_counters.hh"
 
 #include <memory>
 #include <vector>

@@ -14,7 +14,7 @@ std::string place_text(std::string_view xstat) {
     const auto place = physical_place(xstat);
     if (!place) return "-";
     return std::string(to_string(place->kind)) +
-           (is_by_priority(place->kind) ? "." + std::to_string(place->priority) : "");
+           (place->kind >= first_by_priority ? "." + std::to_string(place->priority) : "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "lib/roce/arrivals.hh"
+#include "lib/roce/messages.hh"
 
 #include <cmath>
 #include <vector>

@@ -1,8 +1,6 @@
-#include "lib/roce/message_sizes.hh"
+#include "lib/roce/messages.hh"
 
 #include <vector>
-
-#include "lib/roce/message_draw.hh"
 
 #include "CppUTest/TestHarness.h"
 

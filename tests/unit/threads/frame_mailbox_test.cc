@@ -1,4 +1,4 @@
-#include "lib/threads/frame_mailbox.hh"
+#include "lib/threads/mailbox.hh"
 
 #include <cstring>
 #include <thread>

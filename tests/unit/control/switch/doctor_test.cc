@@ -10,7 +10,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "dataplane/base/eal.hh"
-#include "dataplane/base/locked_file.hh"
+#include "dataplane/base/file_descriptor.hh"
 
 #include "CppUTest/TestHarness.h"
 

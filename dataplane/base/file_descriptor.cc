@@ -1,4 +1,4 @@
-#include "dataplane/base/locked_file.hh"
+#include "dataplane/base/file_descriptor.hh"
 
 #include <fcntl.h>
 #include <sys/file.h>
