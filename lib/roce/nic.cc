@@ -34,14 +34,12 @@ bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != 
 void Nic::Turns::add(QpIndex qp) {
     if (waits[qp]) return;
     waits[qp] = true;
-    const std::size_t place = first + count++;
-    queue[place < queue.size() ? place : place - queue.size()] = qp;
+    queue.push_back(qp);
 }
 
 QpIndex Nic::Turns::take() {
-    const QpIndex qp = queue[first];
-    first = first + 1 == queue.size() ? 0 : first + 1;
-    --count;
+    const QpIndex qp = queue.front();
+    queue.pop_front();
     waits[qp] = false;
     return qp;
 }
@@ -69,7 +67,7 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
             flow_statistics_[own.flow].by_size = std::vector<Histogram>(size_classes);
         queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
         queue_pairs_.back().listed.peer = peers[n];
-        rings_[flow.data.priority].frames.resize(settings.ring_frames);
+        rings_[flow.data.priority].set_capacity(settings.ring_frames);
         room_ |= 1U << flow.data.priority;
         note_others(n);
     }
@@ -85,10 +83,8 @@ void Nic::fill_rings(Time now) {
         QueuePair& qp = queue_pairs_[turn.qp];
         const ClassId priority = qp.flow().data.priority;
         Ring& ring = rings_[priority];
-        const std::uint32_t place = ring.first + ring.count++;
-        const auto size = static_cast<std::uint32_t>(ring.frames.size());
-        ring.frames[place < size ? place : place - size] = {turn.qp, qp.next_data(moment), pushed_++};
-        if (ring.count == size) room_ &= ~(1U << priority);
+        ring.push_back({turn.qp, qp.next_data(moment), pushed_++});
+        if (ring.full()) room_ &= ~(1U << priority);
         qp.listed.sends = qp.has_data();
         if (qp.listed.sends)
             schedule_.set_ready(turn.qp, qp.paced_until());
@@ -114,11 +110,11 @@ void Nic::catch_up(Time now) {
 void Nic::settle(Time now) {
     fill_rings(now);
     unsigned waiting = 0;
-    if (cnps_.count != 0) waiting |= 1U << settings_.cnp.priority;
-    if (replies_.count != 0) waiting |= 1U << settings_.ack.priority;
+    if (cnps_.any()) waiting |= 1U << settings_.cnp.priority;
+    if (replies_.any()) waiting |= 1U << settings_.ack.priority;
     ready_count_ = 0;
     for_each_class(in_use_, [&](ClassId n) {
-        if ((waiting >> n & 1U) != 0 || rings_[n].count != 0)
+        if ((waiting >> n & 1U) != 0 || !rings_[n].empty())
             ready_[ready_count_++] = {n, moment_};
         else if (const auto at = schedule_.next_time(1U << n))
             ready_[ready_count_++] = {n, *at};
@@ -164,8 +160,8 @@ Nic::Ring* Nic::oldest(unsigned allowed) {
     Ring* best = nullptr;
     for_each_class(allowed & in_use_, [&](ClassId n) {
         Ring& ring = rings_[n];
-        if (ring.count == 0) return;
-        if (best == nullptr || ring.frames[ring.first].order < best->frames[best->first].order) best = &ring;
+        if (ring.empty()) return;
+        if (best == nullptr || ring.front().order < best->front().order) best = &ring;
     });
     return best;
 }
@@ -173,7 +169,7 @@ Nic::Ring* Nic::oldest(unsigned allowed) {
 std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
     catch_up(now);
     std::optional<NicFrame> frame;
-    if (cnps_.count != 0 && (allowed >> settings_.cnp.priority & 1U) != 0) {
+    if (cnps_.any() && (allowed >> settings_.cnp.priority & 1U) != 0) {
         const QpIndex index = cnps_.take();
         if (--queue_pairs_[index].listed.cnps != 0) cnps_.add(index);
         ++queue_pairs_[index].statistics.cnps_sent;
@@ -183,7 +179,7 @@ std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
         cnp.opcode = Opcode::cnp;
         frame = frame_of(index, FrameKind::cnp, settings_.cnp.priority, cnp);
     }
-    while (!frame && replies_.count != 0 && (allowed >> settings_.ack.priority & 1U) != 0) {
+    while (!frame && replies_.any() && (allowed >> settings_.ack.priority & 1U) != 0) {
         const QpIndex index = replies_.take();
         QueuePair& qp = queue_pairs_[index];
         // A READ that came since is answered first; what it leaves to say comes back with its last response.
@@ -194,11 +190,10 @@ std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
     }
     if (!frame) {
         if (Ring* ring = oldest(allowed)) {
-            const InRing& head = ring->frames[ring->first];
+            const InRing& head = ring->front();
             const ClassId priority = queue_pairs_[head.qp].flow().data.priority;
             frame = frame_of(head.qp, FrameKind::data, priority, head.packet);
-            ring->first = ring->first + 1 == ring->frames.size() ? 0 : ring->first + 1;
-            --ring->count;
+            ring->pop_front();
             room_ |= 1U << priority;
         }
     }

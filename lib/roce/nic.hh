@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -87,19 +88,14 @@ class Nic {
         Outgoing packet;
         std::uint64_t order;  // among all rings
     };
-    struct Ring {
-        std::vector<InRing> frames;
-        std::uint32_t first = 0;
-        std::uint32_t count = 0;
-    };
+    using Ring = boost::circular_buffer<InRing>;
     // Queue pairs in turn, each at most once.
     struct Turns {
-        std::vector<QpIndex> queue;
+        boost::circular_buffer<QpIndex> queue;
         std::vector<bool> waits;
-        std::size_t first = 0;
-        std::size_t count = 0;
 
         explicit Turns(std::size_t size) : queue(size), waits(size) {}
+        bool any() const { return !queue.empty(); }
         void add(QpIndex qp);
         QpIndex take();
     };
