@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <cerrno>
 #include <chrono>
 #include <thread>
 

@@ -3,11 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace sluice {
 

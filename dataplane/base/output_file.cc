@@ -9,7 +9,6 @@
 #include <cstring>
 #include <optional>
 
-#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/file_roles.hh"
 
 namespace sluice {

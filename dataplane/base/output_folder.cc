@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,6 @@
 #include <system_error>
 #include <utility>
 
-#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/output_file.hh"
 #include "lib/values/rng.hh"
 

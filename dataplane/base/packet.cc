@@ -4,7 +4,6 @@
 #include <rte_mbuf_dyn.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace sluice {
 namespace {

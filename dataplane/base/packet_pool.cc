@@ -17,7 +17,6 @@
 #include <span>
 #include <type_traits>
 
-#include "dataplane/base/memory.hh"
 #include "lib/values/lazy_array.hh"
 
 namespace sluice {

@@ -10,7 +10,6 @@
 #include "dataplane/path/egress_pass.hh"
 #include "dataplane/path/mirror.hh"
 #include "dataplane/path/post_decisions.hh"
-#include "dataplane/path/worker_context.hh"
 #include "lib/pfc/pfc_frame.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/invariant.hh"

@@ -1,6 +1,5 @@
 // The first step of the ingress half, for any frame: its headers, its class and its priority group. Most
 // frames are taken at a glance: see ingress_parse_usual.cc.
-#include <vector>
 
 #include "dataplane/path/ingress_parse.hh"
 #include "dataplane/path/post_decisions.hh"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/peer/faults.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/values/rng.hh"
 

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "dataplane/base/packet.hh"
 #include "lib/pfc/pfc_frame.hh"
 
 namespace sluice {

@@ -3,9 +3,6 @@
 #include <pcap/pcap.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "lib/record/pcapng.hh"
 #include "lib/values/endian.hh"
 

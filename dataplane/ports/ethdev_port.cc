@@ -5,11 +5,9 @@
 #include <rte_pause.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include "dataplane/base/eal.hh"

@@ -14,8 +14,6 @@
 #include <fstream>
 #include <utility>
 
-#include "dataplane/base/file_descriptor.hh"
-
 namespace sluice {
 namespace {
 

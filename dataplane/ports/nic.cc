@@ -1,7 +1,5 @@
 #include "dataplane/ports/nic.hh"
 
-#include <rte_ethdev.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,7 +7,6 @@
 #include <vector>
 
 #include "dataplane/ports/ring_size.hh"
-#include "lib/frame/headers.hh"
 
 namespace sluice {
 namespace {

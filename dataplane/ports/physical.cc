@@ -3,7 +3,6 @@
 #include <rte_ethdev.h>
 
 #include <algorithm>
-#include <cstddef>
 
 #include "dataplane/ports/receive_losses.hh"
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <string>
 
 namespace sluice {
 namespace {

@@ -1,6 +1,8 @@
 #include "dataplane/run/switch.hh"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "dataplane/path/load_balance.hh"
 #include "dataplane/path/port_context.hh"
@@ -10,11 +12,11 @@
 namespace sluice {
 namespace {
 
-// figure(worker), summed.
+// figure(worker), or the worker's figure, summed.
 template <class Figure>
 std::uint64_t sum_of(const std::vector<std::unique_ptr<WorkerContext>>& workers, Figure figure) {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers) sum += figure(*worker).get();
+    for (const auto& worker : workers) sum += std::invoke(figure, std::as_const(*worker)).get();
     return sum;
 }
 
@@ -161,27 +163,23 @@ void Switch::put_port(PortId id, std::unique_ptr<Port> io) {
 }
 
 std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
-    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+    return sum_of(workers_, [&](auto& worker) -> auto& {
         return worker.drops[ingress_port].all[static_cast<std::size_t>(reason)];
     });
 }
 
 std::uint64_t Switch::dropped_lossless(PortId ingress_port, DropReason reason) const {
-    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
+    return sum_of(workers_, [&](auto& worker) -> auto& {
         return worker.drops[ingress_port].lossless[static_cast<std::size_t>(reason)];
     });
 }
 
 std::uint64_t Switch::next_hop_packets(std::uint32_t next_hop) const {
-    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
-        return worker.next_hop_use[next_hop].packets;
-    });
+    return sum_of(workers_, [&](auto& worker) -> auto& { return worker.next_hop_use[next_hop].packets; });
 }
 
 std::uint64_t Switch::next_hop_bytes(std::uint32_t next_hop) const {
-    return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
-        return worker.next_hop_use[next_hop].bytes;
-    });
+    return sum_of(workers_, [&](auto& worker) -> auto& { return worker.next_hop_use[next_hop].bytes; });
 }
 
 const PortLoad& Switch::load(PortId id) const { return shared_->loads[id]; }
@@ -198,29 +196,16 @@ std::uint32_t Switch::hashed_hop(const NextHopGroup& group, std::uint32_t hash) 
 
 BalanceCounts Switch::balance_counts(std::uint32_t next_hop_group) const {
     const auto sum = [&](Counter BalanceCounters::*figure) {
-        return sum_of(workers_, [&](const WorkerContext& worker) -> const Counter& {
-            return worker.balance_use[next_hop_group].*figure;
-        });
+        return sum_of(workers_,
+                      [&](auto& worker) -> auto& { return worker.balance_use[next_hop_group].*figure; });
     };
     return {sum(&BalanceCounters::flowlets), sum(&BalanceCounters::moves), sum(&BalanceCounters::collisions)};
 }
 
-std::uint64_t Switch::lossless_drops() const {
-    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.lossless_drops; });
-}
-
-std::uint64_t Switch::falls_behind() const {
-    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.falls_behind; });
-}
-
-std::uint64_t Switch::watchdog_changes() const {
-    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.watchdog_changes; });
-}
-
-std::uint64_t Switch::punts() const {
-    return sum_of(workers_, [](const WorkerContext& worker) -> auto& { return worker.punts; });
-}
-
+std::uint64_t Switch::lossless_drops() const { return sum_of(workers_, &WorkerContext::lossless_drops); }
+std::uint64_t Switch::falls_behind() const { return sum_of(workers_, &WorkerContext::falls_behind); }
+std::uint64_t Switch::watchdog_changes() const { return sum_of(workers_, &WorkerContext::watchdog_changes); }
+std::uint64_t Switch::punts() const { return sum_of(workers_, &WorkerContext::punts); }
 std::uint64_t Switch::news() const {
     std::uint64_t sum = 0;
     for (const auto& worker : workers_)

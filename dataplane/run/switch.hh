@@ -24,29 +24,33 @@
 
 namespace sluice {
 
-// What control sees of a port: the parts of its context by name, so that what reads one of them is not
-// compiled again when the context changes. A handle, valid as long as its switch.
-//
-// While workers run, counters, watermarks and the frames from and to control may be read at any time. Other
-// figures are then those of a moment that nobody has chosen; under the virtual clock they are exact.
 class EgressQueueUse;
 class MicroburstMeter;
 class PacketQueue;
 class PfcGenerator;
 class PfcHonor;
-class Port;
 class PortRecorder;
 class PriorityGroup;
+class StageMeter;
 class WireDirection;
 struct ControlPath;
+struct InjectHead;
 struct MacAddress;
+struct PoolUse;
 struct PortContext;
 struct PortCounters;
 struct PortTrace;
 struct PortWatchdog;
 struct ReceiveCounters;
 struct ReceiveQueue;
+struct Shared;
+struct WorkerContext;
 
+// What control sees of a port: the parts of its context by name, so that what reads one of them is not
+// compiled again when the context changes. A handle, valid as long as its switch.
+//
+// While workers run, counters, watermarks and the frames from and to control may be read at any time. Other
+// figures are then those of a moment that nobody has chosen; under the virtual clock they are exact.
 class PortView {
   public:
     explicit PortView(PortContext& port) : port_(&port) {}
@@ -85,14 +89,6 @@ class PortView {
   private:
     PortContext* port_;
 };
-
-struct InjectHead;
-struct PoolUse;
-struct PortContext;
-struct Reactions;
-struct Shared;
-struct WorkerContext;
-class StageMeter;
 
 struct PortSpec {
     std::unique_ptr<Port> io;

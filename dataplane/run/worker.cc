@@ -7,7 +7,6 @@
 #include "dataplane/path/load_balance.hh"
 #include "dataplane/path/note_spells.hh"
 #include "dataplane/path/punt.hh"
-#include "dataplane/path/watchdog.hh"
 
 namespace sluice {
 

@@ -1,7 +1,6 @@
 #include "lib/frame/parse.hh"
 
 #include "lib/frame/checksum.hh"
-#include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/frame/parse_usual.hh"
 

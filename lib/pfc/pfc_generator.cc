@@ -1,7 +1,5 @@
 #include "lib/pfc/pfc_generator.hh"
 
-#include <cassert>
-
 #include "lib/values/class_mask.hh"
 
 namespace sluice {

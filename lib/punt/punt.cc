@@ -1,7 +1,5 @@
 #include "lib/punt/punt.hh"
 
-#include "lib/frame/headers.hh"
-
 namespace sluice {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/frame/headers.hh"
 #include "lib/frame/parse.hh"
 #include "lib/punt/icmp_reply.hh"
 

@@ -5,7 +5,6 @@
 
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
-#include "lib/peer/faults.hh"
 #include "lib/roce/opcode.hh"
 #include "lib/roce/packet.hh"
 

@@ -8,17 +8,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "dataplane/base/file_descriptor.hh"
 #include "steer_object.h"  // made by Meson from steer.bpf.c
 
 namespace sluice {

@@ -3,20 +3,15 @@
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <rte_ip.h>
 #include <rte_memcpy.h>
 #include <rte_prefetch.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdint>
 #include <cstring>
-#include <span>
 #include <utility>
 
-#include "dataplane/base/file_descriptor.hh"
 #include "dataplane/ports/kernel/frame_copy.hh"
 #include "lib/frame/headers.hh"
 

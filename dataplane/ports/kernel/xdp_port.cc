@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstdint>
 #include <utility>
 
 #include "dataplane/ports/kernel/frame_copy.hh"

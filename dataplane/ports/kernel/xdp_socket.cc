@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "dataplane/base/file_descriptor.hh"
-
 namespace sluice {
 namespace {
 
