@@ -1,6 +1,6 @@
 #include "dataplane/path/load_balance.hh"
 
-#include "lib/route/remote_quality.hh"
+#include "lib/route/port_load.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/rng.hh"
 

@@ -19,7 +19,7 @@
 #include "dataplane/ports/port.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/ports/receive_queue.hh"
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/clock/link.hh"
 #include "lib/pfc/pfc_generator.hh"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "dataplane/path/event_ring.hh"
+#include "dataplane/path/control_path.hh"
 #include "dataplane/path/policy.hh"
 #include "dataplane/path/port_context.hh"
 #include "dataplane/path/stage_meter.hh"

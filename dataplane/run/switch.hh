@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dataplane/path/event_ring.hh"
+#include "dataplane/path/control_path.hh"
 #include "dataplane/path/policy.hh"
 #include "dataplane/path/turn_counters.hh"
 #include "dataplane/ports/port.hh"

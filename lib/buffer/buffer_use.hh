@@ -3,7 +3,7 @@
 //
 // A packet goes whole into the first part that can hold all of it. A release takes shared cells before
 // reserved ones, so the totals are the exact inverse of what was admitted. Rules for the shared part, and for
-// a full one, are those of the group (priority_group.hh) and of the queue (egress_queue_use.hh). One thread
+// a full one, are those of the group (priority_group.hh) and of the queue (EgressQueueUse). One thread
 // writes, control may read the gauges.
 #pragma once
 
@@ -79,6 +79,68 @@ class BufferUse {
 
     Gauge reserved_;
     Gauge shared_;
+};
+
+// The share of one egress queue in the buffer: the second view of the same memory, with its own pools.
+//
+// Owned by the worker of the egress port. A lossless queue refuses nothing: its packets have been promised
+// their place on ingress. A lossy one takes its reserved cells, then shared ones up to its limit. A packet
+// that is refused here gives its ingress charge back.
+enum class QueueAdmission : std::uint8_t { reserved, shared, queue_limit };
+constexpr bool is_admitted(QueueAdmission admission) { return admission != QueueAdmission::queue_limit; }
+
+class EgressQueueUse : public BufferUse {
+  public:
+    // `pool` is a burst of limits.pool with at least `cells` of its bound left; cells in [1, 2^16).
+    QueueAdmission admit(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
+        assert(cells > 0);
+        return admit_reserved(limits, cells) ? QueueAdmission::reserved : admit_beyond(limits, pool, cells);
+    }
+    // The same of a packet that has no place in the reserved part.
+    QueueAdmission admit_beyond(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
+        return admit_shared(limits.threshold, !limits.lossless, pool, cells) ? QueueAdmission::shared
+                                                                             : QueueAdmission::queue_limit;
+    }
+
+    void release(PoolBurst& pool, std::uint32_t cells) {
+        assert(cells <= used_cells() && "released more than was admitted");
+        const std::uint32_t before = used_cells();
+        deepest_.raise_to(before);
+        give_back(pool, cells);
+        SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
+    }
+    // The same of a queue that has nothing but reserved cells. False: it has others, and nothing was done.
+    bool release_reserved(std::uint32_t cells) {
+        if (shared_.get() != 0) return false;
+        deepest_.raise_to(reserved_.get());
+        give_back_reserved(cells);
+        return true;
+    }
+
+    void move(PoolUse& from, PoolUse& to) {
+        to.shared.add(shared_.get(), to.exclusive);
+        from.shared.add(-std::int64_t{shared_.get()}, from.exclusive);
+    }
+    void clear_user_watermarks() {
+        shared_watermark.user.set(shared_.get());
+        deepest_.user.set(0);
+    }
+
+    std::uint32_t used_cells() const { return reserved_.get() + shared_.get(); }
+    // The most that it has held, reserved and shared: since the start, and since a user last cleared it.
+    std::uint32_t deepest_cells() const { return deepest(deepest_.persistent); }
+    std::uint32_t user_deepest_cells() const { return deepest(deepest_.user); }
+
+  private:
+    // Use now is read first: what leaves meanwhile has raised the mark.
+    std::uint32_t deepest(const Gauge& mark) const {
+        const std::uint32_t now = used_cells();
+        return std::max(now, mark.get());
+    }
+
+    // Use only rises between two releases: its highest is what each finds, or what there is now. So
+    // admission writes nothing for it.
+    Watermark deepest_;
 };
 
 }  // namespace sluice

@@ -10,10 +10,9 @@
 
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
+#include "lib/roce/dcqcn.hh"
 #include "lib/roce/messages.hh"
-#include "lib/roce/notification_point.hh"
 #include "lib/roce/rc_responder.hh"
-#include "lib/roce/reaction_point.hh"
 #include "lib/roce/requester.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"

@@ -5,7 +5,6 @@
 
 #include "lib/frame/checksum.hh"
 #include "lib/roce/icrc.hh"
-#include "lib/roce/psn.hh"
 #include "lib/values/invariant.hh"
 #include "lib/values/rng.hh"
 

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "lib/roce/packet.hh"
-#include "lib/roce/psn.hh"
 #include "lib/roce/receive_window.hh"
 
 namespace sluice::roce {

@@ -19,7 +19,6 @@
 #include <optional>
 
 #include "lib/roce/packet.hh"
-#include "lib/roce/psn.hh"
 #include "lib/roce/receive_window.hh"
 #include "lib/values/units.hh"
 

@@ -7,7 +7,6 @@
 
 #include "control/config/compile/compile.hh"
 #include "lib/route/port_load.hh"
-#include "lib/route/remote_quality.hh"
 #include "tests/fabric/checked_fabric.hh"
 
 #include "CppUTest/TestHarness.h"

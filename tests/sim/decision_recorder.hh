@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "control/config/decisions/decision_joiner.hh"
-#include "dataplane/path/event_ring.hh"
+#include "dataplane/path/control_path.hh"
 #include "tests/sim/sim_switch.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -14,8 +14,7 @@
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/peer/faults.hh"
-#include "lib/roce/notification_point.hh"
-#include "lib/roce/reaction_point.hh"
+#include "lib/roce/dcqcn.hh"
 #include "lib/roce/receive_window.hh"
 #include "lib/values/units.hh"
 

@@ -12,7 +12,7 @@
 #include "control/fabric/report/fabric_report.hh"
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -1,5 +1,5 @@
 // What the switches of a fabric tell their neighbors of the ways behind them (global load balancing), for
-// lib/route/remote_quality.hh: at every multiple of an interval, for each destination that has a route, by
+// lib/route/port_load.hh: at every multiple of an interval, for each destination that has a route, by
 // traffic class. It takes the time of the cable, and no room on it.
 //
 // Of a destination a switch tells the worst band of its own links that may take the packet on, and of all
@@ -14,7 +14,7 @@
 
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/switch/running/running_switch.hh"
-#include "lib/route/remote_quality.hh"
+#include "lib/route/port_load.hh"
 
 namespace sluice::fabric {
 

@@ -4,7 +4,6 @@
 #include "control/switch/running/running_switch.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/route/port_load.hh"
-#include "lib/route/remote_quality.hh"
 
 namespace sluice {
 namespace {

@@ -22,7 +22,7 @@
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/ports/receive_queue.hh"
 #include "dataplane/run/switch.hh"
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/pfc/pfc_generator.hh"
 #include "lib/pfc/pfc_honor.hh"

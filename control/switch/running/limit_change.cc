@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dataplane/run/switch.hh"
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/pool_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/values/class_mask.hh"

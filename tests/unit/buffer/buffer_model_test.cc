@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/buffer/release_board.hh"
 #include "lib/values/rng.hh"

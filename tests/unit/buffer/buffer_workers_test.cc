@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/buffer/release_board.hh"
 #include "lib/threads/mailbox.hh"

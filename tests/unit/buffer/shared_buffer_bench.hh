@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/buffer/egress_queue_use.hh"
+#include "lib/buffer/buffer_use.hh"
 #include "lib/buffer/priority_group.hh"
 #include "lib/buffer/release_board.hh"
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "lib/queue/wred.hh"
-#include "lib/roce/notification_point.hh"
-#include "lib/roce/reaction_point.hh"
+#include "lib/roce/dcqcn.hh"
 #include "lib/roce/send_schedule.hh"
 #include "lib/values/rng.hh"
 

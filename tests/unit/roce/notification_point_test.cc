@@ -1,4 +1,4 @@
-#include "lib/roce/notification_point.hh"
+#include "lib/roce/dcqcn.hh"
 
 #include "CppUTest/TestHarness.h"
 

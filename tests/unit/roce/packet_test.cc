@@ -9,7 +9,6 @@
 
 #include "lib/frame/checksum.hh"
 #include "lib/roce/icrc.hh"
-#include "lib/roce/psn.hh"
 #include "lib/values/rng.hh"
 #include "tests/unit/exact_copy.hh"
 #include "tests/unit/ip_addresses.hh"

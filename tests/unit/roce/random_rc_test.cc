@@ -3,7 +3,7 @@
 // retries. SLUICE_LONG=1: 10^5 seeds. A seed that fails is printed.
 #include <cstdio>
 
-#include "lib/roce/psn.hh"
+#include "lib/roce/packet.hh"
 #include "lib/values/rng.hh"
 #include "tests/tries.hh"
 #include "tests/unit/roce/rc_pair.hh"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/roce/psn.hh"
+#include "lib/roce/packet.hh"
 #include "lib/roce/requester.hh"
 #include "tests/unit/roce/incoming.hh"
 

@@ -1,7 +1,7 @@
 // The reaction point against one of explicit timers, each tick by itself, in floating point.
 #include <algorithm>
 
-#include "lib/roce/reaction_point.hh"
+#include "lib/roce/dcqcn.hh"
 #include "lib/values/rng.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -1,4 +1,4 @@
-#include "lib/route/remote_quality.hh"
+#include "lib/route/port_load.hh"
 
 #include <map>
 #include <vector>

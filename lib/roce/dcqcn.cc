@@ -1,4 +1,4 @@
-#include "lib/roce/reaction_point.hh"
+#include "lib/roce/dcqcn.hh"
 
 #include <algorithm>
 #include <cassert>
