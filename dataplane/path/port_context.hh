@@ -34,8 +34,6 @@
 
 namespace sluice {
 
-// Packets that their queues have admitted in this turn, and that are not in them: see egress_pass.hh.
-//
 // Packets of one queue, added up in one number.
 class QueueSum {
   public:
@@ -59,6 +57,7 @@ class QueueSum {
 };
 static_assert(EcnBits::values <= 32 && std::uint64_t{burst_size} * 0xFFFF < 1 << 24);
 
+// Packets that their queues have admitted in this turn, and that are not in them: see egress_pass.hh.
 // Empty between turns.
 class Aside {
   public:

@@ -27,12 +27,12 @@
 
 namespace sluice {
 
+class LinkPort;
+
 // Frames on their way between switches that several threads run, window by window of the virtual clock: no
 // frame arrives in the window in which it is sent. Each pair of threads has an outbox, and each outbox two
 // lists: one thread fills the one while the other empties the one of the window before. So there is no lock,
 // and every cable's frames stay in order.
-class LinkPort;
-
 class LinkExchange {
   public:
     struct Frame {

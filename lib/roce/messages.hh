@@ -1,4 +1,6 @@
-// Sizes of messages: fixed, uniform, or a published distribution.
+// Sizes of messages, and when they come.
+//
+// Sizes are fixed, uniform, or of a published distribution.
 //
 // A distribution is a table of points, cumulative in 1/10 000: with the share between two points a message
 // has each size above the lower point up to the upper one with equal probability. That is the linear
@@ -46,16 +48,6 @@ class MessageSizes {
     std::size_t count_ = 0;
 };
 
-// When the messages of one queue pair come.
-//
-// closed_loop: `depth` messages at the start, the next one when one completes.
-// at_time: `depth` messages at the start, no more.
-// poisson: exponential gaps, whatever completes.
-// on_off: poisson within `on`, silence in `off`, in turns; gaps are counted in on-time only.
-// Each queue pair begins at `start` plus a drawn part of `spread` (0: all together).
-// A draw is by seed, queue pair and message. Gaps are integers: -ln of a 64-bit draw, bit
-// by bit from repeated squaring, in parts of 2^32 and within 2^-28, then whole picoseconds.
-//
 // Random numbers of a host's messages: a draw is a function of the run's seed, the queue pair and the
 // message.
 //
@@ -72,6 +64,15 @@ struct MessageDraws {
     }
 };
 
+// When the messages of one queue pair come.
+//
+// closed_loop: `depth` messages at the start, the next one when one completes.
+// at_time: `depth` messages at the start, no more.
+// poisson: exponential gaps, whatever completes.
+// on_off: poisson within `on`, silence in `off`, in turns; gaps are counted in on-time only.
+// Each queue pair begins at `start` plus a drawn part of `spread` (0: all together).
+// A draw is by seed, queue pair and message. Gaps are integers: -ln of a 64-bit draw, bit
+// by bit from repeated squaring, in parts of 2^32 and within 2^-28, then whole picoseconds.
 enum class ArrivalKind : std::uint8_t { closed_loop, at_time, poisson, on_off };
 
 struct ArrivalParameters {

@@ -1,7 +1,8 @@
 // Payload as a function of its stream and the offset therein, so that a receiver can check each byte without
 // having what was sent. A stream is everything that goes to one QP: the bytes of all its SENDs and WRITEs, or
-// those that its own READs bring, each packet at the place of its PSN (packet.hh). Words of 8 bytes are seed +
-// index * odd constant: no two offsets of a stream, and practically none of two streams, have the same word.
+// those that its own READs bring, each packet at the place of its PSN (packet.hh). Words of 8 bytes are seed
+// + index * odd constant: no two offsets of a stream, and practically none of two streams, have the same
+// word.
 #pragma once
 
 #include <cstddef>
