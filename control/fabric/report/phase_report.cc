@@ -1,5 +1,7 @@
 #include "control/fabric/report/phase_report.hh"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -17,39 +19,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Counters are differences; watermarks since the start and averages over the run are left out.
-Json leaf_between(const Figure& figure, const Json& after, const Json* before) {
-    const std::string_view name = figure.path.substr(figure.path.rfind('.') + 1);
-    if (name == "deepest_bytes" || (name.ends_with("watermark_bytes") && !name.starts_with("user_")))
-        return Json(Json::value_t::discarded);
-    if (figure.unit == FigureUnit::per_s) return Json(Json::value_t::discarded);
-    if (figure.kind == FigureKind::counter && before != nullptr && before->is_number() && after.is_number())
-        return after.get<std::int64_t>() - before->get<std::int64_t>();
-    return after;
-}
-
-Json between(const Json& before, const Json& after, const FigureNode& catalogue, std::string_view path) {
-    return difference(&before, after, find_node(catalogue, path), leaf_between);
-}
-
-Json ledger_between(const Json& before, const Json& after) {
-    Json ledger = Json::object();
-    for (const auto& [name, value] : after.items())
-        if (value.is_number() && row_of_fabric("ledger." + name)->kind == FigureKind::counter)
-            ledger[name] = value.get<std::uint64_t>() - before[name].get<std::uint64_t>();
-    return ledger;
+// Of two moments of the part at `path`: counters are differences.
+Json between(const Json& before, const Json& after, std::string_view path) {
+    const auto leaf = [](const Figure& figure, const Json& now, const Json* then) -> Json {
+        if (figure.kind != FigureKind::counter || then == nullptr || !then->is_number() || !now.is_number())
+            return now;
+        return now.get<std::int64_t>() - then->get<std::int64_t>();
+    };
+    return difference(&before, after, find_node(phase_figures_tree(), path), leaf);
 }
 
 Json flow_between(const Json& before, const Json& after, const roce::FlowStatistics& statistics,
                   Duration length) {
-    Json flow = between(before, after, fabric_figures_tree(), "flows.flow");
+    Json flow = between(before, after, "flows.flow");
     flow["throughput_bps"] = bits_per_second(flow["delivered_bytes"].get<std::uint64_t>(), length);
     flow.update(durations_json(statistics));
     return flow;
 }
 
 Json link_between(const Json& before, const Json& after, Duration length) {
-    Json link = between(before, after, fabric_figures_tree(), "links.link");
+    Json link = between(before, after, "links.link");
     const double byte_ps = 8e12 / after["speed_bps"].get<double>();
     for (Json& direction : link["directions"]) {
         const auto wire =
@@ -134,7 +123,7 @@ struct PhaseSource {
         return by_name("switches", [](const Json& was, const Json& is) {
             Json one = Json::object();
             for (const char* part : {"ledger", "ports"})
-                one[part] = between(was[part], is[part], switch_figures_tree(), part);
+                one[part] = between(was[part], is[part], fmt::format("switches.switch.{}", part));
             return one;
         });
     }

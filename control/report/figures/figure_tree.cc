@@ -46,16 +46,40 @@ void graft(FigureNode& onto, const FigureNode& from) {
     for (const FigureNode& child : from.children) graft(onto.child(child.segment), child);
 }
 
+// Without the figures that `has` refuses.
+void keep_only(FigureNode& node, bool (*has)(const Figure&)) {
+    if (node.figure != nullptr && !has(*node.figure)) node.figure = nullptr;
+    for (FigureNode& child : node.children) keep_only(child, has);
+    std::erase_if(node.children,
+                  [](const FigureNode& child) { return child.figure == nullptr && child.children.empty(); });
+}
+
+// Watermarks since the start and averages over the run say nothing of a phase.
+bool is_of_phase(const Figure& figure) {
+    const std::string_view name = figure.path.substr(figure.path.rfind('.') + 1);
+    return name != "deepest_bytes" && (!name.ends_with("watermark_bytes") || name.starts_with("user_")) &&
+           figure.unit != FigureUnit::per_s;
+}
+
+// What a fabric's ledger of a phase has: the frames of the phase, without those that are somewhere at its
+// end.
+bool is_of_phase_ledger(const Figure& figure) {
+    return figure.kind == FigureKind::counter && figure.known == FigureKnown::always;
+}
+
 // With the figures of switches and phases in their places.
 FigureNode make_fabric_tree() {
     const FigureNode& of_switch = switch_figures_tree();
     FigureNode root = tree_of(fabric_figures());
     for (const std::string_view part : shared_parts) graft(root.child(part), *of_switch.find(part));
     FigureNode phase = node_at(root, "phases.{phase}");
-    for (const char* part : parts_of_phase) phase.children.push_back(*root.find(part));
+    for (const std::string_view part : parts_of_phase)
+        phase.children.push_back(*(part == "hosts" ? of_switch : root).find(part));
+    keep_only(phase.child("ledger"), is_of_phase_ledger);
     FigureNode& switch_of_phase = node_at(phase, "switches.{switch}");
     for (const char* part : parts_of_phase_of_switch)
         switch_of_phase.children.push_back(*of_switch.find(part));
+    keep_only(phase, is_of_phase);
     node_at(root, "phases.{phase}") = std::move(phase);
     graft(node_at(root, "switches.{switch}"), of_switch);
     mark(root);

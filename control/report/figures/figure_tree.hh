@@ -24,7 +24,8 @@ struct FigureNode {
 
 const FigureNode& switch_figures_tree();
 const FigureNode& fabric_figures_tree();
-const FigureNode& phase_figures_tree();  // of a fabric's run
+// What the report of a phase of a fabric's run has, and no more: it is made by this.
+const FigureNode& phase_figures_tree();
 
 // By a path below `root`, in which {port} and the like may stand for themselves; nullptr: none.
 const FigureNode* find_node(const FigureNode& root, std::string_view path);

@@ -121,6 +121,28 @@ TEST(ConditionWords, theFigureIsSaidInItsUnitAndTellsItFromTheBound) {
     STRCMP_EQUAL("it is 2", finding("count ports.*.link_up eq 1").c_str());
 }
 
+// The report of a phase leaves out gauges of its ledger, watermarks since the start and averages over the
+// run: what asks for them would be false for ever.
+TEST(ConditionWords, aPhaseIsAskedOnlyForWhatItsReportHas) {
+    const NamesOf any = [](std::span<const std::string>, std::string_view) { return std::nullopt; };
+    const auto check = [&](const FigureNode& catalogue, const std::string& line) {
+        return parsed(line.c_str())->check(catalogue, any);
+    };
+    for (const std::string line :
+         {"ledger.sent eq 0", "ledger.dropped eq 0", "switches.s.ledger.queued eq 0",
+          "hosts.h.sent_packets eq 0", "switches.s.ports.p.queues.3.user_deepest_bytes eq 0",
+          "links.l.directions.0.load_ppm eq 0", "flows.f.throughput_bps eq 0"}) {
+        STRCMP_EQUAL_TEXT("", check(phase_figures_tree(), line).c_str(), line.c_str());
+        STRCMP_EQUAL_TEXT("", check(fabric_figures_tree(), "phases.a." + line).c_str(), line.c_str());
+    }
+    for (const std::string line :
+         {"ledger.queued eq 0", "ledger.on_wire eq 0", "ledger.balanced", "ledger.dropped_by.s.no_route eq 0",
+          "switches.s.ports.p.queues.3.deepest_bytes eq 0", "hosts.h.switch eq s"}) {
+        CHECK_FALSE_TEXT(check(phase_figures_tree(), line).empty(), line.c_str());
+        CHECK_FALSE_TEXT(check(fabric_figures_tree(), "phases.a." + line).empty(), line.c_str());
+    }
+}
+
 TEST(ConditionWords, aCatalogueAndNamesAreEnoughToCheckThem) {
     const NamesOf names = [](std::span<const std::string>, std::string_view label) {
         return label == "port"   ? std::optional(LabelNames{{"p1", "p.2"}})
