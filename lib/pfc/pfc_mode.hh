@@ -2,7 +2,9 @@
 // obeys.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace sluice {
 
@@ -12,6 +14,10 @@ enum class PfcMode : std::uint8_t {
     semi_lossless,  // obeys, never sends
     off,
 };
+constexpr std::string_view to_string(PfcMode mode) {
+    constexpr std::array<std::string_view, 4> names{"symmetric", "asymmetric", "semi-lossless", "off"};
+    return names[static_cast<std::size_t>(mode)];
+}
 
 struct PfcMasks {
     std::uint8_t may_send = 0;

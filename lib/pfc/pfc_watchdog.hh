@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "lib/values/class_mask.hh"
 #include "lib/values/ids.hh"
@@ -24,6 +25,10 @@
 namespace sluice {
 
 enum class WatchdogAction : std::uint8_t { drop, forward, alert, off };
+constexpr std::string_view to_string(WatchdogAction action) {
+    constexpr std::array<std::string_view, 4> words{"drop", "forward", "alert", "off"};
+    return words[static_cast<std::size_t>(action)];
+}
 // Whether it takes packets or pauses away from the queue.
 constexpr bool cuts(WatchdogAction action) {
     return action == WatchdogAction::drop || action == WatchdogAction::forward;

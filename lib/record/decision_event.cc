@@ -6,19 +6,19 @@
 namespace sluice {
 namespace {
 
-bool covers(const FlowFilter::Prefix& prefix, const std::array<std::uint8_t, 16>& address) {
+bool covers(const IpPrefix& prefix, const std::array<std::uint8_t, 16>& address) {
     const std::size_t whole = prefix.length / 8U;
     if (!std::equal(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(whole),
-                    prefix.address.begin()))
+                    prefix.address.bytes.begin()))
         return false;
     const unsigned rest = prefix.length % 8U;
-    return rest == 0 || (unsigned{address[whole]} ^ prefix.address[whole]) >> (8 - rest) == 0;
+    return rest == 0 || (unsigned{address[whole]} ^ prefix.address.bytes[whole]) >> (8 - rest) == 0;
 }
 
-bool covers(const std::optional<FlowFilter::Prefix>& prefix, FrameKind kind,
+bool covers(const std::optional<IpPrefix>& prefix, FrameKind kind,
             const std::array<std::uint8_t, 16>& address) {
     if (!prefix) return true;
-    return kind == (prefix->is_v6 ? FrameKind::ipv6 : FrameKind::ipv4) && covers(*prefix, address);
+    return kind == (prefix->address.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4) && covers(*prefix, address);
 }
 
 }  // namespace

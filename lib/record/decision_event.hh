@@ -18,6 +18,7 @@
 #include "lib/buffer/priority_group.hh"
 #include "lib/frame/drop_reason.hh"
 #include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 #include "lib/frame/parse.hh"
 #include "lib/punt/punt.hh"
 #include "lib/route/load_balance.hh"
@@ -52,14 +53,8 @@ std::optional<std::uint32_t> packet_sequence(const Parsed& parsed, std::span<con
 
 // An empty field matches everything.
 struct FlowFilter {
-    struct Prefix {
-        std::array<std::uint8_t, 16> address{};
-        std::uint8_t length = 0;
-        bool is_v6 = false;
-        bool operator==(const Prefix&) const = default;
-    };
-    std::optional<Prefix> source;
-    std::optional<Prefix> destination;
+    std::optional<IpPrefix> source;
+    std::optional<IpPrefix> destination;
     std::optional<std::uint16_t> source_port;
     std::optional<std::uint16_t> destination_port;
     std::optional<std::uint32_t> destination_qp;

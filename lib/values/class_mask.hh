@@ -15,6 +15,12 @@ constexpr void for_each_class(unsigned mask, Action action) {
     for (; mask != 0; mask &= mask - 1) action(static_cast<ClassId>(std::countr_zero(mask)));
 }
 
+constexpr std::uint8_t mask_of(const auto& list) {
+    unsigned mask = 0;
+    for (const ClassId n : list) mask |= 1U << n;
+    return static_cast<std::uint8_t>(mask);
+}
+
 // A map of classes to classes, such as the priorities of PFC frames to queues (802.1Q clause 36).
 using ClassToClass = std::array<ClassId, classes>;
 

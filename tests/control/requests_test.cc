@@ -10,7 +10,7 @@
 
 #include "control/config/lint/judge.hh"
 #include "control/config/schema/config_paths.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/schema.hh"
 #include "lib/values/rng.hh"
 #include "tests/control/api_bench.hh"

@@ -233,10 +233,9 @@ void Writer::write_port(const std::string& name, const PortConfig& port, const E
     }
     const WatchdogConfig watchdog = watchdog_of(config_.watchdog, port);
     if (watchdog.action == WatchdogAction::off) return;
-    constexpr std::array<const char*, 3> actions{"drop", "forward", "alert"};
     constexpr std::int64_t ps_of_ms = 1'000'000'000;
     Json& entry = out_["PFC_WD"][name];
-    entry = {{"action", actions.at(static_cast<std::size_t>(watchdog.action))},
+    entry = {{"action", to_string(watchdog.action)},
              {"detection_time", std::to_string(watchdog.detection.ps / ps_of_ms)}};
     const Duration restoration = watchdog.restoration.value_or(watchdog.detection * 2);
     entry["restoration_time"] = std::to_string(restoration.ps / ps_of_ms);

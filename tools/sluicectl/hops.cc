@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/config/schema/next_hop_words.hh"
+#include "control/config/schema/command_words.hh"
 #include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/grammar.hh"
@@ -48,15 +48,16 @@ Hops parse_hops(std::span<const std::string> words) {
     }
     if (plain.empty() && !port.empty())
         throw Failure{exit_usage, "dev " + port + " alone: a next hop is an address; say: via ADDRESS"};
-    const auto next_hops = parse_next_hops(plain);
-    if (!next_hops) throw Failure{exit_usage, next_hops.error()};
+    RouteConfig route;
+    if (const std::string wrong = parse_next_hops(plain, route); !wrong.empty())
+        throw Failure{exit_usage, wrong};
     Hops hops;
-    hops.via = next_hops->via.empty() ? Json("blackhole") : Json::array();
-    for (const NextHopConfig& hop : next_hops->via) {
+    hops.via = route.via.empty() ? Json("blackhole") : Json::array();
+    for (const NextHopConfig& hop : route.via) {
         hops.via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
         if (!hop.port.empty()) hops.via.back()["port"] = hop.port;
     }
-    if (next_hops->load_balance) hops.load_balance = to_string(*next_hops->load_balance);
+    if (route.load_balance) hops.load_balance = to_string(*route.load_balance);
     return hops;
 }
 

@@ -8,7 +8,6 @@
 
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/decision_filter.hh"
-#include "control/config/schema/next_hop_words.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/schema/words.hh"
@@ -65,10 +64,8 @@ ParsedCommand parse_route(const Words& words) {
         return tl::unexpected("route " + in_quotes(words[2]) + " has no next hop; " + wanted);
     if (removes) return command;
     // A route without next hops is a blackhole; the word is required.
-    auto hops = parse_next_hops(std::span(words).subspan(3));
-    if (!hops) return tl::unexpected(hops.error() + "; " + wanted);
-    command.route.via = std::move(hops->via);
-    command.route.load_balance = hops->load_balance;
+    const std::string wrong = parse_next_hops(std::span(words).subspan(3), command.route);
+    if (!wrong.empty()) return tl::unexpected(wrong + "; " + wanted);
     std::sort(command.route.via.begin(), command.route.via.end());
     return command;
 }
@@ -77,8 +74,7 @@ ParsedCommand parse_fault(const Words& words) {
     if (words.size() == 3 && words[2] == "clear") return FaultCommand{words[1], {}, {}};
     if (words.size() < 4)
         return tl::unexpected<std::string>("wanted: fault PORT KEY VALUE, or fault PORT clear");
-    FaultCommand command{words[1], words[2], words[3]};
-    for (std::size_t i = 4; i < words.size(); ++i) command.value += " " + words[i];
+    FaultCommand command{words[1], words[2], joined(std::span(words).subspan(3), " ")};
     FaultSettings tried;
     std::string error = set_fault(tried, command.key, command.value);
     if (!error.empty()) return tl::unexpected(std::move(error));
@@ -113,9 +109,7 @@ ParsedCommand parse_set(std::string_view text) {
 ParsedCommand parse_decisions_command(const Words& words) {
     auto wanted = parse_decisions(std::span(words).subspan(1));
     if (!wanted) return tl::unexpected(std::move(wanted.error()));
-    std::string text;
-    for (const std::string& word : std::span(words).subspan(1)) append_item(text, " ", word);
-    return DecisionsCommand{std::move(*wanted), std::move(text)};
+    return DecisionsCommand{std::move(*wanted), joined(std::span(words).subspan(1), " ")};
 }
 
 // Keys of `match` may stand with those of the rule.
@@ -141,26 +135,21 @@ ParsedCommand parse_wire(const Words& words) {
     return command;
 }
 
-std::string check(const Config& config, const QueueCommand& command) {
-    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
-}
+std::string check(const Config&, const PortCommand&) { return {}; }
+std::string check(const Config&, const QueueCommand&) { return {}; }
 
-std::string check(const Config& config, const FaultCommand& command) {
-    if (!config.ports.contains(command.port)) return "no port " + in_quotes(command.port);
-    return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only"
-                                                : std::string{};
+std::string check(const Config& config, const FaultCommand&) {
+    return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only" : "";
 }
 
 std::string check(const Config& config, const WatchdogCommand& command) {
-    if (!command.port.empty())
-        return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
+    if (!command.port.empty() || !command.on) return {};
     const bool any = config.ports.empty()
                          ? cuts(config.watchdog.action)
                          : std::any_of(config.ports.begin(), config.ports.end(), [&](const auto& port) {
                                return cuts(watchdog_of(config.watchdog, port.second).action);
                            });
-    return any || !command.on ? std::string{}
-                              : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
+    return any ? "" : "watchdog.action cuts nothing; do: write action = \"drop\" or \"forward\"";
 }
 
 std::string text_of(const ConfigError& error) {
@@ -194,10 +183,6 @@ std::string check(const Config& config, const DecisionsCommand& command) {
     return check_decisions(config, command.wanted);
 }
 
-std::string check(const Config& config, const PortCommand& command) {
-    return config.ports.contains(command.port) ? std::string{} : "no port " + in_quotes(command.port);
-}
-
 std::string check(const Config& config, const RouteCommand& command) {
     for (const NextHopConfig& hop : command.route.via) {
         if (!has_neighbor(*config.neighbors, hop))
@@ -226,6 +211,46 @@ tl::expected<Config, std::string> with_wire_command(const Config& config, const 
     return std::move(*changed);
 }
 
+std::string parse_next_hops(std::span<const std::string> words, RouteConfig& route) {
+    NextHops& hops = route.via;
+    if (words.size() == 1 && words[0] == "blackhole") return {};
+    for (std::size_t i = 0; i < words.size(); i += 2) {
+        const std::string& word = words[i];
+        if (word == "blackhole") return "a blackhole has no next hop";
+        if (word != "via" && word != "dev" && word != "weight" && word != "balance")
+            return in_quotes(word) + " is no word of a next hop";
+        if (i + 1 == words.size()) return word + " wants a value";
+        const std::string& value = words[i + 1];
+        if (word == "via") {
+            const auto address = parse_address(value);
+            if (!address) return "via " + in_quotes(value) + " " + address.error().wrong;
+            hops.push_back({*address});
+            continue;
+        }
+        if (word == "dev") {
+            if (hops.empty()) return "dev comes behind its via";
+            hops.back().port = value;
+            continue;
+        }
+        if (word == "balance") {
+            const auto mode = parse_load_balance(value);
+            if (!mode)
+                return fmt::format("balance {} {}; {}", in_quotes(value), mode.error().wrong,
+                                   mode.error().remedy);
+            route.load_balance = *mode;
+            continue;
+        }
+        const auto weight = parse_integer(value);
+        if (!weight || *weight < min_hop_weight || *weight > max_hop_weight)
+            return fmt::format("weight {}: allowed: {} to {}", in_quotes(value), min_hop_weight,
+                               max_hop_weight);
+        if (hops.empty()) return "weight comes behind its via";
+        hops.back().weight = static_cast<std::uint32_t>(*weight);
+    }
+    if (hops.empty()) return "no next hop; say: via ADDRESS, or blackhole";
+    return {};
+}
+
 tl::expected<Command, std::string> parse_command(std::string_view text) {
     const Words words = split_words(text);
     if (!words.empty() && words[0] == "port") return parse_port(words);
@@ -241,7 +266,14 @@ tl::expected<Command, std::string> parse_command(std::string_view text) {
 }
 
 std::string check_command(const Config& config, const Command& command) {
-    return std::visit([&](const auto& known) { return check(config, known); }, command);
+    return std::visit(
+        [&](const auto& known) {
+            if constexpr (requires { known.port; })
+                if (!known.port.empty() && !config.ports.contains(known.port))
+                    return "no port " + in_quotes(known.port);
+            return check(config, known);
+        },
+        command);
 }
 
 std::string check_command(const Config& config, std::string_view text) {

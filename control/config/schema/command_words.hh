@@ -17,6 +17,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -80,5 +82,10 @@ tl::expected<Command, std::string> parse_command(std::string_view text);
 // The reason why the configuration does not allow it, or empty.
 std::string check_command(const Config& config, const Command& command);
 std::string check_command(const Config& config, std::string_view text);
+
+// The next hops of a route in words: `via ADDRESS [dev PORT] [weight N]`, again and again, and `balance
+// MODE`, or `blackhole`. Commands, events and sluicectl take them so.
+// In the order of the words; no hops: a blackhole. Empty, or an error's text that names the wrong word.
+std::string parse_next_hops(std::span<const std::string> words, RouteConfig& route);
 
 }  // namespace sluice

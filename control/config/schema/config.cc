@@ -27,21 +27,17 @@ std::string_view take_digits(std::string_view& text) {
 }
 
 tl::unexpected<std::vector<ConfigError>> one_error(ConfigError error) {
-    return tl::unexpected<std::vector<ConfigError>>(std::vector{std::move(error)});
+    return tl::unexpected(std::vector{std::move(error)});
+}
+
+ConfigError file_error(std::string_view file, std::string wrong, std::string allowed = {},
+                       std::string remedy = {}) {
+    return {std::string(file), {}, {}, std::move(wrong), std::move(allowed), std::move(remedy)};
 }
 
 struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }  // only read from
 };
-
-ConfigResult too_large(std::string_view file) {
-    return one_error({std::string(file),
-                      {},
-                      {},
-                      "the file is too large",
-                      fmt::format("at most {} bytes", max_config_bytes),
-                      "divide it"});
-}
 
 // The largest MTU up to the usual one that any kernel takes: by XDP a frame in one piece, within a page.
 std::uint32_t usual_mtu(const PortConfig& port) {
@@ -58,13 +54,14 @@ void choose_mtus(Config& config) {
 }
 
 ConfigResult parse_into_config(std::string_view text, std::string_view file) {
-    if (text.size() > max_config_bytes) return too_large(file);
+    if (text.size() > max_config_bytes)
+        return one_error(file_error(file, "the file is too large",
+                                    fmt::format("at most {} bytes", max_config_bytes), "divide it"));
     const auto document = parse_toml(text, file);
     if (!document) return one_error(document.error());
     schema::Context context(file);
     Config config;
-    if (!schema::config_rows().read(*document, context, config))
-        return tl::unexpected<std::vector<ConfigError>>(context.take_errors());
+    if (!schema::config_rows().read(*document, context, config)) return tl::unexpected(context.take_errors());
     config.source = context.take_source();
     choose_mtus(config);
     add_host_neighbors(config);
@@ -139,17 +136,14 @@ bool has_neighbor(const NeighborSet& neighbors, const NextHopConfig& hop) {
 ConfigResult parse_config(std::string_view text, std::string_view file) try {
     return parse_into_config(text, file);
 } catch (const std::bad_alloc&) {
-    return one_error({std::string(file), {}, {}, "there is not enough memory for it", {}, {}});
+    return one_error(file_error(file, "there is not enough memory for it"));
 }
 
 tl::expected<std::string, ConfigError> read_config_file(const std::string& path) {
     const auto refused = [&](int error) {
-        return tl::unexpected(ConfigError{path,
-                                          {},
-                                          {},
-                                          fmt::format("the file cannot be read: {}", std::strerror(error)),
-                                          {},
-                                          "name a file that exists and may be read"});
+        return tl::unexpected(file_error(path,
+                                         fmt::format("the file cannot be read: {}", std::strerror(error)), {},
+                                         "name a file that exists and may be read"));
     };
     const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
     if (file == nullptr) return refused(errno);
@@ -170,7 +164,7 @@ ConfigResult load_config(const std::string& path) try {
     if (!text) return one_error(text.error());
     return parse_into_config(*text, path);
 } catch (const std::bad_alloc&) {
-    return one_error({path, {}, {}, "there is not enough memory for it", {}, {}});
+    return one_error(file_error(path, "there is not enough memory for it"));
 }
 
 }  // namespace sluice

@@ -230,16 +230,6 @@ using NeighborSet = std::multiset<NeighborConfig, ByNeighborKey>;
 // off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
 enum class RecordMode : std::uint8_t { off, ready, on };
 
-// The packets to be recorded; an absent field matches all.
-struct FlowFilterConfig {
-    std::optional<IpPrefix> source;
-    std::optional<IpPrefix> destination;
-    std::optional<std::uint16_t> source_port;
-    std::optional<std::uint16_t> destination_port;
-    std::optional<std::uint32_t> qp;  // destination QP of RoCEv2, 24 bits
-    bool operator==(const FlowFilterConfig&) const = default;
-};
-
 // Decision records: which packets, and where to. Empty lists choose all.
 struct DecisionsConfig {
     std::optional<RecordMode> record;   // absent: on with a file, ready when an event may switch it on
@@ -250,7 +240,7 @@ struct DecisionsConfig {
     std::vector<std::string> egress;
     std::vector<ClassId> classes;  // traffic classes
     std::vector<Verdict> verdicts;
-    FlowFilterConfig flow;
+    FlowFilter flow;
     bool operator==(const DecisionsConfig&) const = default;
 };
 
@@ -363,6 +353,19 @@ struct Config {
     std::map<std::string, MirrorConfig> mirrors;  // at most max_mirrors
     SourceMap source;
     bool operator==(const Config&) const = default;
+};
+
+// Settings of the command line that override the configuration, at the start and at every reload of the file.
+struct Overrides {
+    std::optional<std::uint64_t> seed;
+    std::string decisions;  // [decisions] file; with it they are recorded
+
+    void apply(Config& config) const {
+        if (seed) config.seed = *seed;
+        if (decisions.empty()) return;
+        config.decisions.file = decisions;
+        if (config.decisions.record == RecordMode::off) config.decisions.record = RecordMode::on;
+    }
 };
 
 // One thing that is wrong with a file. Line 0: the file as a whole. `path` is the key, "port.p1.speed".

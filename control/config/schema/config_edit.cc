@@ -1,7 +1,5 @@
-#include "control/config/schema/config_edit.hh"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +9,6 @@
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/route_changes.hh"
 #include "control/config/schema/schema.hh"
-#include "control/config/schema/toml_statements.hh"
 #include "control/config/schema/toml_text.hh"
 #include "control/config/schema/values.hh"
 
@@ -37,15 +34,9 @@ bool same_value(const EditValues& a, const EditValues& b, const std::string& pat
     return in_a != a.end() && in_b != b.end() && in_a->second.value == in_b->second.value;
 }
 
-// Of a table that is a value, such as {"26" = 3}.
 TableEntries table_entries(std::string_view text) {
-    TableEntries entries;
-    const auto document = parse_toml(fmt::format("value = {}", text), "value");
-    const toml::table* table = document ? document->get("value")->as_table() : nullptr;
-    if (table == nullptr) return entries;
-    for (const auto& [key, node] : *table)
-        if (const auto* number = node.as_integer()) entries.emplace(key.str(), number->get());
-    return entries;
+    const auto entries = toml_table_entries(text);
+    return {entries.begin(), entries.end()};
 }
 
 // The entries that a file names or needs, with the values of `all`.

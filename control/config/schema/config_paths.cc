@@ -1,7 +1,6 @@
 #include "control/config/schema/config_paths.hh"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include "control/config/schema/key_paths.hh"
 #include "control/config/schema/route_changes.hh"
 #include "control/config/schema/schema.hh"
+#include "control/config/schema/toml_text.hh"
 #include "control/config/schema/values.hh"
 
 namespace sluice {
@@ -23,13 +23,8 @@ using Values = std::map<std::string, std::string, NaturalOrder>;  // by path, as
 // The entries of a table that is a value, such as dscp_to_tc, each by its own path.
 std::vector<std::pair<std::string, std::string>> entries_of(const ConfigValue& value) {
     std::vector<std::pair<std::string, std::string>> entries;
-    if (!value.value.starts_with('{')) return entries;
-    const auto document = as_toml_value(value.value);
-    const toml::table* table = document ? document->get("value")->as_table() : nullptr;
-    if (table == nullptr) return entries;
-    for (const auto& [key, node] : *table)
-        if (const auto* number = node.as_integer())
-            entries.emplace_back(value.path + "." + std::string(key.str()), std::to_string(number->get()));
+    for (const auto& [key, number] : toml_table_entries(value.value))
+        entries.emplace_back(value.path + "." + key, std::to_string(number));
     return entries;
 }
 

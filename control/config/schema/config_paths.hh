@@ -46,6 +46,12 @@ tl::expected<Config, ConfigError> with_values(const Config& config, std::span<co
 tl::expected<Config, ConfigError> with_value(const Config& config, std::string_view path,
                                              std::string_view value);
 
+// A file's `text` so changed that it loads as `wanted`: values are replaced where they stand, and only keys
+// that the file lacks are added; comments, order and layout stay. Nothing when the text is no configuration,
+// or when more would have to change than values, keys, routes and neighbors: a section to be removed, or a
+// section written as a value. The result was parsed and compared, so it is right where there is one.
+std::optional<std::string> edited(std::string_view text, const Config& wanted);
+
 // The value in force at a path, as TOML: the value of a key or of an entry of a table
 // (map.default.dscp_to_tc.26), the keys of a section, one a line; of a route, neighbor or timed event the
 // words that ConfigChange has of it. An error when there is no such key, or when the configuration has no

@@ -58,22 +58,12 @@ std::pair<toml::table*, std::string> place_of(toml::table& root, const std::vect
     return {table, segments.back()};
 }
 
-// As as_toml_value; text that is no TOML is a string.
-tl::expected<toml::table, ConfigError> parse_value(std::string_view path, std::string_view value) {
-    const auto failed = [&](const char* why) {
-        return tl::unexpected(ConfigError{"", {}, std::string(path), in_quotes(value) + why, {}, {}});
-    };
-    if (value.find_first_of("\r\n") != std::string_view::npos) return failed(" is more than one line");
-    auto document = as_toml_value(value);
-    if (!document) document = as_toml_value(toml_string(value));
-    if (!document) return failed(" is no value");
-    return std::move(*document);
-}
-
 std::optional<ConfigError> put(toml::table& document, const std::string& path, std::string_view value) {
     if (key_at(path) == nullptr) return unknown_path(path);
-    auto parsed = parse_value(path, value);
-    if (!parsed) return std::move(parsed.error());
+    const bool one_line = value.find_first_of("\r\n") == value.npos;
+    auto parsed = one_line ? parse_toml_value(value) : std::nullopt;
+    if (!parsed)
+        return path_error(path, in_quotes(value) + (one_line ? " is no value" : " is more than one line"));
     const auto [table, key] = place_of(document, segments_of(path), true);
     if (table == nullptr) return unknown_path(path);
     table->insert_or_assign(key, *parsed->get("value"));
@@ -110,7 +100,7 @@ tl::expected<Config, ConfigError> with_values(const Config& config, std::span<co
         if (change.path.size() > max_path_bytes) return tl::unexpected(too_long_path(change.path));
         const std::string path = usual_path(change.path);
         if (!paths.insert(path).second)
-            return tl::unexpected(ConfigError{"", {}, path, "it is there twice", {}, "say it once"});
+            return tl::unexpected(path_error(path, "it is there twice", {}, "say it once"));
         auto error = change.value ? put(*document, path, *change.value) : take_back(*document, config, path);
         if (error) return tl::unexpected(std::move(*error));
     }

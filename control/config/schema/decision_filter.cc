@@ -6,6 +6,7 @@
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {
@@ -18,11 +19,6 @@ bool may_be_switched_on(const Config& config) {
         const std::size_t start = event.command.find_first_not_of(" \t");
         return start != std::string::npos && event.command.compare(start, 9, "decisions") == 0;
     });
-}
-
-std::optional<FlowFilter::Prefix> prefix(const std::optional<IpPrefix>& from) {
-    if (!from) return std::nullopt;
-    return FlowFilter::Prefix{from->address.bytes, from->length, from->address.is_v6};
 }
 
 // Appends `word` to a list unless it is there.
@@ -48,18 +44,14 @@ std::string read_prefix(std::optional<IpPrefix>& out, const std::string& key, co
 
 // One pair of words; an error's text.
 std::string read_pair(DecisionsConfig& out, const std::string& key, const std::string& word) {
-    FlowFilterConfig& flow = out.flow;
+    FlowFilter& flow = out.flow;
     if (key == "source") return read_prefix(flow.source, key, word);
     if (key == "destination") return read_prefix(flow.destination, key, word);
     if (key == "source_port") return read_number<std::uint16_t>(flow.source_port, key, word, 65535);
     if (key == "destination_port") return read_number<std::uint16_t>(flow.destination_port, key, word, 65535);
-    if (key == "qp") return read_number<std::uint32_t>(flow.qp, key, word, 0xFF'FFFF);
-    if (key == "port") {
-        add(out.ports, word);
-        return {};
-    }
-    if (key == "egress") {
-        add(out.egress, word);
+    if (key == "qp") return read_number<std::uint32_t>(flow.destination_qp, key, word, 0xFF'FFFF);
+    if (key == "port" || key == "egress") {
+        add(key == "port" ? out.ports : out.egress, word);
         return {};
     }
     if (key == "class") {
@@ -115,15 +107,12 @@ DecisionFilter decision_filter(const Config& config, const DecisionsConfig& want
     filter.ingress = port_mask(config, wanted.ports);
     filter.egress = port_mask(config, wanted.egress);
     filter.any_egress = wanted.egress.empty();
-    if (!wanted.classes.empty()) filter.traffic_classes = 0;
-    for (const ClassId n : wanted.classes)
-        filter.traffic_classes = static_cast<std::uint8_t>(filter.traffic_classes | 1U << n);
+    if (!wanted.classes.empty()) filter.traffic_classes = mask_of(wanted.classes);
     if (!wanted.verdicts.empty()) filter.verdicts = 0;
     for (const Verdict verdict : wanted.verdicts)
         filter.verdicts = static_cast<std::uint8_t>(filter.verdicts | bit_of(verdict));
-    filter.any_flow = wanted.flow == FlowFilterConfig{};
-    filter.flow = {prefix(wanted.flow.source), prefix(wanted.flow.destination), wanted.flow.source_port,
-                   wanted.flow.destination_port, wanted.flow.qp};
+    filter.any_flow = wanted.flow == FlowFilter{};
+    filter.flow = wanted.flow;
     return filter;
 }
 

@@ -20,7 +20,7 @@ struct Finding {
     std::string message;  // with its numbers
     std::string fix;
     SourcePlace place;
-    bool forced = false;  // an error by itself: force.hh
+    bool forced = false;  // an error by itself
 
     // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
     std::string text(std::string_view file) const;
@@ -29,5 +29,20 @@ struct Finding {
 bool has_error(const std::vector<Finding>& findings);
 
 constexpr std::size_t max_findings_of_a_kind = 100;
+
+// --force: errors that say a configuration is not lossless, and no more, may be taken for warnings. It runs
+// then, and never calls itself lossless: each reason goes to the report, to `qos show` and to the events.
+// A configuration that cannot work, or would break an account of the buffer, is always refused.
+bool may_be_forced(std::string_view id);
+// Every error may: then saying --force helps.
+bool force_helps(const std::vector<Finding>& findings);
+
+// Makes forced warnings of the errors that may be forced.
+void force(std::vector<Finding>& findings);
+// Only of those that were forced before, word for word.
+void force_again(std::vector<Finding>& findings, const std::vector<std::string>& reasons);
+
+// Of the forced ones: "path: message".
+std::vector<std::string> forced_reasons(const std::vector<Finding>& findings);
 
 }  // namespace sluice

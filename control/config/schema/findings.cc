@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "control/config/schema/force.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 
@@ -17,27 +16,28 @@ namespace sluice {
 namespace lint {
 namespace {
 
-// "port.p1.mtu" and "host.h1.mtu" in parts, and the sections whose keys they inherit; a name may be quoted.
-struct Inheriting {
-    std::string owner;  // "port p1"
+// "port.p1.mtu" and "host.h1.mtu" in parts; a name may be quoted, and the key be missing.
+struct OwnKey {
+    bool is_port;
+    std::string_view name;
     std::string_view key;
-    std::span<const std::string_view> sections;
 };
 
-std::optional<Inheriting> inheriting(std::string_view path) {
-    static constexpr std::array<std::string_view, 2> of_ports{"default.", "default.port."};
-    static constexpr std::array<std::string_view, 1> of_hosts{"host.default."};
+std::optional<OwnKey> own_key(std::string_view path) {
     const bool is_port = path.starts_with("port.");
     if (!is_port && !path.starts_with("host.")) return std::nullopt;
     path.remove_prefix(5);
     const bool quoted = path.starts_with('"');
-    const std::size_t end = path.find(quoted ? "\"." : ".");
-    if (end == path.npos) return std::nullopt;
-    const std::string_view name = path.substr(quoted ? 1 : 0, end - (quoted ? 1 : 0));
-    Inheriting parts{fmt::format("{} {}", is_port ? "port" : "host", name),
-                     path.substr(end + (quoted ? 2 : 1)), of_hosts};
-    if (is_port) parts.sections = of_ports;
-    return parts;
+    if (quoted) path.remove_prefix(1);
+    const std::size_t end = std::min(path.find(quoted ? '"' : '.'), path.size());
+    const std::string_view rest = path.substr(std::min(end + (quoted ? 1 : 0), path.size()));
+    return OwnKey{is_port, path.substr(0, end), rest.substr(rest.empty() ? 0 : 1)};
+}
+
+template <class Map>
+SourcePlace place_in(const Map& owners, std::string_view name) {
+    const auto found = owners.find(name);
+    return found == owners.end() ? SourcePlace{} : found->second.place;
 }
 
 }  // namespace
@@ -46,16 +46,20 @@ void Findings::add(Severity severity, FindingId id, std::string path, std::strin
                    SourcePlace fallback, std::size_t others) {
     SourcePlace place = config_.source.find(path);
     std::string owner;
-    if (auto parts = inheriting(path); parts && place.line == 0)
-        for (const std::string_view section : parts->sections) {
-            std::string inherited = std::string(section).append(parts->key);
+    if (const auto own = own_key(path); own && place.line == 0) {
+        static constexpr std::array of_ports{"default.", "default.port."}, of_hosts{"host.default.", ""};
+        for (const std::string_view section : own->is_port ? of_ports : of_hosts) {
+            std::string inherited = std::string(section).append(own->key);
             const SourcePlace there = config_.source.find(inherited);
-            if (there.line == 0) continue;
+            if (section.empty() || there.line == 0) continue;
             place = there;
-            owner = std::move(parts->owner);
+            owner = fmt::format("{} {}", own->is_port ? "port" : "host", own->name);
             path = std::move(inherited);
             break;
         }
+        if (owner.empty() && fallback.line == 0)
+            fallback = own->is_port ? place_in(config_.ports, own->name) : place_in(config_.hosts, own->name);
+    }
     if (!owner.empty())
         for (Entry& entry : entries_)
             if (entry.finding.id == id.name() && entry.finding.path == path &&
@@ -63,28 +67,12 @@ void Findings::add(Severity severity, FindingId id, std::string path, std::strin
                 entry.others += 1 + others;
                 return;
             }
-    auto count = counts_.find(id.name());
-    if (count == counts_.end()) count = counts_.emplace(id.name(), Count{0, severity}).first;
-    if (++count->second.found > max_findings_of_a_kind) return;
+    Count& count = counts_.try_emplace(std::string(id.name()), Count{0, severity}).first->second;
+    if (++count.found > max_findings_of_a_kind) return;
     entries_.push_back({{severity, std::string(id.name()), std::move(path), std::move(message),
                          std::move(fix), place.line != 0 ? place : fallback},
                         std::move(owner),
                         others});
-}
-
-void Findings::error(FindingId id, std::string path, std::string message, std::string fix,
-                     SourcePlace fallback) {
-    add(Severity::error, id, std::move(path), std::move(message), std::move(fix), fallback);
-}
-
-void Findings::warn(FindingId id, std::string path, std::string message, std::string fix,
-                    SourcePlace fallback) {
-    add(Severity::warning, id, std::move(path), std::move(message), std::move(fix), fallback);
-}
-
-void Findings::note(FindingId id, std::string path, std::string message, std::string fix,
-                    SourcePlace fallback) {
-    add(Severity::note, id, std::move(path), std::move(message), std::move(fix), fallback);
 }
 
 std::vector<Finding> Findings::take() {
@@ -145,6 +133,67 @@ std::string Finding::text(std::string_view file) const {
 bool has_error(const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(),
                        [](const Finding& f) { return f.severity == Severity::error; });
+}
+
+namespace {
+
+std::string reason_of(const Finding& finding) {
+    return finding.path.empty() ? finding.message : finding.path + ": " + finding.message;
+}
+
+template <class Accepts>
+void force_if(std::vector<Finding>& findings, Accepts accepts) {
+    for (Finding& finding : findings) {
+        if (finding.severity != Severity::error || !may_be_forced(finding.id) || !accepts(finding)) continue;
+        finding.severity = Severity::warning;
+        finding.forced = true;
+    }
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+}
+
+}  // namespace
+
+bool may_be_forced(std::string_view id) {
+    const KnownFinding* known = find_known(id);
+    return known != nullptr && known->may_be_forced;
+}
+
+bool force_helps(const std::vector<Finding>& findings) {
+    return has_error(findings) && std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+               return finding.severity != Severity::error || may_be_forced(finding.id);
+           });
+}
+
+void force(std::vector<Finding>& findings) {
+    force_if(findings, [](const Finding&) { return true; });
+}
+
+void force_again(std::vector<Finding>& findings, const std::vector<std::string>& reasons) {
+    force_if(findings, [&](const Finding& finding) {
+        return std::find(reasons.begin(), reasons.end(), reason_of(finding)) != reasons.end();
+    });
+}
+
+std::vector<std::string> forced_reasons(const std::vector<Finding>& findings) {
+    std::vector<std::string> reasons;
+    for (const Finding& finding : findings)
+        if (finding.forced) reasons.push_back(reason_of(finding));
+    return reasons;
+}
+
+std::string_view findings_introduction() {
+    return "What a check finds. An error that says `--force` may be run as a warning: the switch works and "
+           "is not\n"
+           "lossless. In the sentences: n ports, k lossless classes of a port in a pool, S its shared part.";
+}
+
+std::string findings_reference() {
+    std::string text = fmt::format("{}\n", findings_introduction());
+    for (const KnownFinding& known : known_findings)
+        text += fmt::format("\n{}  {}{}\n    {}\n", known.name, known.severity,
+                            known.may_be_forced ? ", --force" : "", known.when);
+    return text;
 }
 
 }  // namespace sluice

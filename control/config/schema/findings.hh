@@ -17,16 +17,23 @@ class Findings {
 
     // At the place of the key `path`. A port's key that the file has under [default], and a host's that it
     // has under [host.default], is named and placed as it stands there. Those that inherit it are one finding
-    // when `message` is the same: it names none of them. At `fallback` when the file has neither.
+    // when `message` is the same: it names none of them. At `fallback` when the file has neither, which for
+    // keys of ports and hosts is their section.
     void error(FindingId id, std::string path, std::string message, std::string fix,
-               SourcePlace fallback = {});
+               SourcePlace fallback = {}) {
+        add(Severity::error, id, std::move(path), std::move(message), std::move(fix), fallback);
+    }
     void warn(FindingId id, std::string path, std::string message, std::string fix,
-              SourcePlace fallback = {});
+              SourcePlace fallback = {}) {
+        add(Severity::warning, id, std::move(path), std::move(message), std::move(fix), fallback);
+    }
     void note(FindingId id, std::string path, std::string message, std::string fix,
-              SourcePlace fallback = {});
+              SourcePlace fallback = {}) {
+        add(Severity::note, id, std::move(path), std::move(message), std::move(fix), fallback);
+    }
     // `others`: ports beside the one of `path` that have the same to hear.
     void add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
-             SourcePlace fallback, std::size_t others = 0);
+             SourcePlace fallback = {}, std::size_t others = 0);
     std::vector<Finding> take();
 
   private:

@@ -106,6 +106,10 @@ struct FlowConfig {
     std::optional<std::uint8_t> pcp;
     SourcePlace place;
     bool operator==(const FlowConfig&) const = default;
+
+    // Of its data: that of a READ goes the other way.
+    const std::vector<std::string>& senders() const { return kind == FlowKind::read ? to : from; }
+    const std::vector<std::string>& receivers() const { return kind == FlowKind::read ? from : to; }
 };
 
 constexpr std::size_t max_flows = 4096;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "control/config/schema/config_paths.hh"
-#include "control/config/schema/toml_text.hh"
 #include "control/config/schema/values.hh"
 
 namespace sluice {
@@ -93,12 +92,8 @@ ConfigError unknown_path(std::string_view path) {
     std::vector<std::string> known;
     for (const KeyInfo& key : schema_keys()) known.push_back(key.path());
     const std::string near = nearest_name(path, known);
-    return {"",
-            {},
-            std::string(path),
-            "there is no such key",
-            {},
-            near.empty() ? "see sluiced --reference" : "perhaps " + near};
+    return path_error(path, "there is no such key", {},
+                      near.empty() ? "see sluiced --reference" : "perhaps " + near);
 }
 
 ConfigError missing_path(const Config& config, std::string_view path) {
@@ -114,27 +109,14 @@ ConfigError missing_path(const Config& config, std::string_view path) {
     std::string names;
     if (known.size() <= max_named)
         for (const std::string& name : known) append_item(names, ", ", name);
-    return {"",
-            {},
-            std::string(path),
-            fmt::format("{} has no {}", there.empty() ? "the configuration" : there, in_quotes(lacking)),
-            names,
-            "see sluicectl config get"};
+    return path_error(
+        path, fmt::format("{} has no {}", there.empty() ? "the configuration" : there, in_quotes(lacking)),
+        names, "see sluicectl config get");
 }
 
 ConfigError too_long_path(std::string_view path) {
-    return {"",
-            {},
-            in_quotes(path),
-            "the path is too long",
-            fmt::format("at most {} bytes", max_path_bytes),
-            "see sluiced --reference"};
-}
-
-std::optional<toml::table> as_toml_value(std::string_view text) {
-    auto document = parse_toml(fmt::format("value = {}", text), "value");
-    if (!document || document->size() != 1) return std::nullopt;
-    return std::move(*document);
+    return path_error(in_quotes(path), "the path is too long",
+                      fmt::format("at most {} bytes", max_path_bytes), "see sluiced --reference");
 }
 
 }  // namespace sluice

@@ -2,11 +2,9 @@
 // Private to config_paths.cc and config_set.cc.
 #pragma once
 
-#include <toml++/toml.h>
-
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "control/config/schema/config.hh"
@@ -28,8 +26,9 @@ bool is_there(const Config& config, const std::string& path);
 ConfigError unknown_path(std::string_view path);
 ConfigError missing_path(const Config& config, std::string_view path);
 ConfigError too_long_path(std::string_view path);
-
-// `text` as a TOML node under the key "value"; nothing: it is no value.
-std::optional<toml::table> as_toml_value(std::string_view text);
+inline ConfigError path_error(std::string_view path, std::string wrong, std::string allowed = {},
+                              std::string remedy = {}) {
+    return {{}, {}, std::string(path), std::move(wrong), std::move(allowed), std::move(remedy)};
+}
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/schema_sections.hh"
 #include "control/config/schema/toml_text.hh"
+#include "control/config/text/man_page.hh"
 
 namespace sluice {
 namespace schema {
@@ -36,30 +37,19 @@ bool read_default(const toml::node& node, Context& context, Config& config) {
     for (const auto& [name, value] : *port_table) {
         if (name.str() == "map" ? has_map_table || !map : !table->contains(name.str())) continue;
         const Context::Inside key_inside(context, name.str());
-        context.refuse(name.source(), in_quotes(name.str()) + " is in [default] too", "one of them",
-                       "leave one out");
-        good = false;
+        good = context.refuse(name.source(), in_quotes(name.str()) + " is in [default] too", "one of them",
+                              "leave one out");
     }
     return ports.read(*port_table, context, config.port_defaults) && good;
 }
 
+// The keys are the port's, so they are not described.
 void add_default_section(Rows<Config>& rows) {
-    Row& row = rows.section("default", "The base of every port.");
+    Row& row = rows.nested("default", &Config::port_defaults, port_rows(), "The base of every port.");
     row.read = [](const toml::node& node, Context& context, void* config) {
         return read_default(node, context, *static_cast<Config*>(config));
     };
-    row.save = [ports = port_rows()](const void* value, const void* base, const std::string& header,
-                                     std::string& out) {
-        ports.save(static_cast<const Config*>(value)->port_defaults,
-                   static_cast<const Config*>(base)->port_defaults, header, out);
-    };
-    row.list = [ports = port_rows()](const void* value, const void* base, const Listing::Place& place,
-                                     Listing& out) {
-        ports.list_values(&static_cast<const Config*>(value)->port_defaults,
-                          base == nullptr ? nullptr : &static_cast<const Config*>(base)->port_defaults, place,
-                          out);
-    };
-    row.describe = [](const std::string&, std::vector<KeyInfo>&) {};  // the keys are the port's
+    row.describe = [](const std::string&, std::vector<KeyInfo>&) {};
 }
 
 MapConfig map_base(const Config& config, const std::string& name, bool saving) {
@@ -84,12 +74,10 @@ Child starts_fresh(const Config&, const std::string&, bool) {
 Rows<Config> virtual_clock_rows() {
     using C = Config;
     Rows<C> rows;
-    rows.key("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
-             "Grid of the workers' turns under the virtual clock; 0: exact.")
-        .at_start();
-    rows.key("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
-             "Frames that a port's receive ring holds between turns.")
-        .at_start();
+    rows.start_key("turn", &C::virtual_turn, time({}, seconds(1), "500ns"),
+                   "Grid of the workers' turns under the virtual clock; 0: exact.");
+    rows.start_key("rx_ring", &C::virtual_ring_frames, integer<unsigned>(32, 1U << 20),
+                   "Frames that a port's receive ring holds between turns.");
     return rows;
 }
 
@@ -98,57 +86,50 @@ Rows<Config> buffer_rows() {
     Rows<C> rows;
     // It goes first: size and cell are read over what it gives.
     Row& profile =
-        rows.key("profile", &C::buffer_profile, choice(buffer_profile_names()),
-                 "The real switch whose buffer this is: defaults of size, cell, pools, and of limits "
-                 "and headroom of groups and queues (conf/profiles).");
-    profile.at_start();
+        rows.start_key("profile", &C::buffer_profile, choice(buffer_profile_names()),
+                       "The real switch whose buffer this is: defaults of size, cell, pools, and of limits "
+                       "and headroom of groups and queues (conf/profiles).");
     profile.read = [read = profile.read](const toml::node& node, Context& context, void* config) {
         if (!read(node, context, config)) return false;
         start_from_profile(*static_cast<Config*>(config));
         return true;
     };
-    rows.key("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
-             "Packet memory that all ports share.")
-        .at_start();
-    rows.key("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
-             "Unit in which packet memory is given out.")
-        .at_start();
-    rows.key("packet_buffer", &C::packet_buffer_bytes,
-             optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),
-             "Room of a DPDK packet buffer, of which there is one for each cell: a longer frame takes "
-             "several, "
-             "which not every device can. \"auto\": 2048 under the real clock, 768, or a cell, under the "
-             "virtual one.")
-        .at_start();
+    rows.start_key("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
+                   "Packet memory that all ports share.");
+    rows.start_key("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
+                   "Unit in which packet memory is given out.");
+    rows.start_key(
+        "packet_buffer", &C::packet_buffer_bytes,
+        optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),
+        "Room of a DPDK packet buffer, of which there is one for each cell: a longer frame takes "
+        "several, "
+        "which not every device can. \"auto\": 2048 under the real clock, 768, or a cell, under the "
+        "virtual one.");
     return rows;
 }
 
 Rows<Config> make_config_rows() {
     using C = Config;
     Rows<C> rows;
-    rows.key("clock", &C::clock,
-             word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
-             "Virtual: simulated time, the same result each run. Real: devices and the time of day.")
-        .at_start();
+    rows.start_key("clock", &C::clock,
+                   word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
+                   "Virtual: simulated time, the same result each run. Real: devices and the time of day.");
     rows.key("seed", &C::seed, integer_64(0, any_64), "Seed of every random decision.");
-    rows.key("workers", &C::workers, integer<unsigned>(1, max_workers), "Worker threads of the dataplane.")
-        .at_start();
-    rows.key("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
-             "CPU of each worker under the real clock; empty: chosen.")
-        .at_start();
+    rows.start_key("workers", &C::workers, integer<unsigned>(1, max_workers),
+                   "Worker threads of the dataplane.");
+    rows.start_key("cores", &C::cores, list_of(integer<unsigned>(0, 1023), max_workers),
+                   "CPU of each worker under the real clock; empty: chosen.");
     rows.key("hash_seed", &C::hash_seed, integer_64(0, any_64),
              "Seed of the hash that picks among next hops.");
     rows.key("hash_roce_qp", &C::hash_roce_qp, boolean(),
              "The destination queue pair of RoCEv2 takes part in that hash.");
-    rows.key("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
-             "Extra arguments for DPDK's EAL.")
-        .at_start();
+    rows.start_key("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
+                   "Extra arguments for DPDK's EAL.");
     rows.key("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
              "Longest turn of a worker under the real clock; the headroom covers it.");
-    rows.key("idle_sleep", &C::idle_sleep, time({}, milliseconds(10), "50us"),
-             "How long a worker sleeps between two turns when it has had nothing to do for 256 "
-             "turns, under the real clock; 0: it polls all the time. At most half of turn_max.")
-        .at_start();
+    rows.start_key("idle_sleep", &C::idle_sleep, time({}, milliseconds(10), "50us"),
+                   "How long a worker sleeps between two turns when it has had nothing to do for 256 "
+                   "turns, under the real clock; 0: it polls all the time. At most half of turn_max.");
     rows.group("virtual", virtual_clock_rows(), "The virtual clock.");
     rows.group("buffer", buffer_rows(), "The shared buffer.");
     rows.nested("fib", &C::fib, fib_rows(), "The forwarding tables.");
@@ -236,6 +217,19 @@ std::string schema_reference() {
     return out;
 }
 
+void add_keys(ManPage& page, std::span<const SchemaSection> sections) {
+    for (const SchemaSection& section : sections) {
+        page.subheading(section.heading);
+        for (const KeyInfo& key : section.keys) {
+            page.entry(key.name, key.type,
+                       fmt::format("{}{}", key.sentence, key.restart ? " Takes effect at start." : ""));
+            // A line of its own for each: they are looked for.
+            if (!key.allowed.empty() && key.allowed != key.type) page.line_break("Allowed: " + key.allowed);
+            page.line_break("Default: " + key.fallback);
+        }
+    }
+}
+
 std::string set_fault(FaultSettings& fault, std::string_view key, std::string_view value) {
     using namespace schema;
     static const Rows<FaultSettings> rows = fault_rows();
@@ -246,10 +240,8 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
         for (const auto& other : rows) append_item(known, ", ", other.info.name);
         return fmt::format("{} is no fault; known: {}", in_quotes(key), known);
     }
-    // "100" and "[3]" are TOML as they stand, "5us" is a string of it.
-    auto document = parse_toml(fmt::format("{} = {}", key, value), "command");
-    if (!document) document = parse_toml(fmt::format("{} = {}", key, toml_string(value)), "command");
-    const toml::node* node = document && document->size() == 1 ? document->get(key) : nullptr;
+    const auto document = parse_toml_value(value);
+    const toml::node* node = document ? document->get("value") : nullptr;
     if (node == nullptr)
         return fmt::format("{} is no value; allowed: {}", in_quotes(value), row->info.allowed);
     Context context("command");
@@ -286,14 +278,11 @@ std::string config_key(std::string_view name) { return schema::toml_key(name); }
 
 std::string to_toml(const Config& config) {
     const Config base = base_of(config);
+    Config said = config;
+    remove_host_neighbors(said);
     std::string out;
-    if (config.hosts.empty()) {
-        schema::config_rows().save(config, base, {}, out);
-    } else {
-        Config said = config;
-        remove_host_neighbors(said);
-        schema::config_rows().save(said, base, {}, out);
-    }
+    schema::Listing listing{{}, {}, &out};
+    schema::config_rows().list_values(&said, &base, {}, listing);
     return out;
 }
 

@@ -37,6 +37,9 @@ std::string_view inherited_keys();
 // Those of one section as Markdown, a heading and a table; and the same for each section.
 std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys);
 std::string schema_reference();
+// Sections in a page of the manual: a subheading for each, and an entry for each key.
+class ManPage;
+void add_keys(ManPage& page, std::span<const SchemaSection> sections);
 
 // Sets one key of [port.NAME.fault] from the text of a command: "drop_every", "100"; "delay", "5us". An
 // error's text, or empty; `fault` is unchanged by an error.
@@ -63,5 +66,10 @@ std::string config_key(std::string_view name);
 
 // The known name nearest to `name`, or an empty string when none is near.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+std::string nearest_key(std::string_view name, const auto& map) {
+    std::vector<std::string> known;
+    for (const auto& [key, value] : map) known.push_back(key);
+    return nearest_name(name, known);
+}
 
 }  // namespace sluice

@@ -21,10 +21,8 @@ Type<Duration> detection_time() {
 }
 Type<Duration> restoration_time() { return time(milliseconds(100), seconds(60), "400ms"); }
 Type<WatchdogAction> watchdog_action() {
-    return word<WatchdogAction>({{"drop", WatchdogAction::drop},
-                                 {"forward", WatchdogAction::forward},
-                                 {"alert", WatchdogAction::alert},
-                                 {"off", WatchdogAction::off}});
+    using A = WatchdogAction;
+    return word_of<A>({A::drop, A::forward, A::alert, A::off});
 }
 
 }  // namespace

@@ -25,52 +25,41 @@ std::uint64_t from_billionths(std::uint64_t billionths) {
 
 // A part of one, as 1/N or as a decimal of nine digits: both are printed as they were read.
 Type<std::uint64_t> fraction() {
-    Type<std::uint64_t> type{
-        "fraction",
-        fmt::format("a number from 0 to 1, or \"1/N\" with N from 1 to {}", max_denominator),
+    return whole<std::uint64_t>(
+        "fraction", fmt::format("a number from 0 to 1, or \"1/N\" with N from 1 to {}", max_denominator),
         R"("1/256")",
-        {},
-        {}};
-    type.read = [self = type](const toml::node& node, Context& context, std::uint64_t& out) {
-        if (const auto* string = node.as_string()) {
-            const std::string_view text = string->get();
-            const auto under = text.starts_with("1/") ? parse_integer(text.substr(2)) : parse_integer("");
-            if (!under) return self.refuse(node, context, "is not a fraction");
-            if (*under == 0 || *under > max_denominator)
-                return self.refuse(node, context, "has a denominator out of range");
-            out = fraction_one / *under;
-            return true;
-        }
-        const std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
-        if (!number) return self.refuse(node, context, "is not a fraction");
-        if (!(*number >= 0 && *number <= 1))  // a NaN is neither
-            return self.refuse(node, context, "is not from 0 to 1");
-        out = from_billionths(static_cast<std::uint64_t>(std::llround(*number * billion)));
-        return true;
-    };
-    type.print = [](const std::uint64_t& value, const std::uint64_t*) -> std::string {
-        if (value == 0) return "0";
-        if (value == fraction_one) return "1";
-        const std::uint64_t under = (fraction_one + value / 2) / value;
-        if (under <= max_denominator && fraction_one / under == value) return fmt::format("\"1/{}\"", under);
-        const auto billionths = static_cast<std::uint64_t>(
-            (static_cast<Wide>(value) * 1'000'000'000 + fraction_one / 2) / fraction_one);
-        return fmt::format("{:.9f}", static_cast<double>(billionths) / billion);
-    };
-    return type;
+        [](const toml::node& node) -> ParsedValue<std::uint64_t> {
+            if (const auto* string = node.as_string()) {
+                const std::string_view text = string->get();
+                const auto under = parse_integer(text.starts_with("1/") ? text.substr(2) : "");
+                if (!under) return bad_value("is not a fraction");
+                if (*under == 0 || *under > max_denominator)
+                    return bad_value("has a denominator out of range");
+                return fraction_one / *under;
+            }
+            const std::optional<double> number = number_in(node);
+            if (!number) return bad_value("is not a fraction");
+            if (!(*number >= 0 && *number <= 1)) return bad_value("is not from 0 to 1");  // a NaN is neither
+            return from_billionths(static_cast<std::uint64_t>(std::llround(*number * billion)));
+        },
+        [](std::uint64_t value) -> std::string {
+            if (value == 0) return "0";
+            if (value == fraction_one) return "1";
+            const std::uint64_t under = (fraction_one + value / 2) / value;
+            if (under <= max_denominator && fraction_one / under == value)
+                return fmt::format("\"1/{}\"", under);
+            const auto billionths = static_cast<std::uint64_t>(
+                (static_cast<Wide>(value) * 1'000'000'000 + fraction_one / 2) / fraction_one);
+            return fmt::format("{:.9f}", static_cast<double>(billionths) / billion);
+        });
 }
 
 Type<std::uint32_t> path_mtu() {
-    const auto in_range = integer<std::uint32_t>(roce::min_path_mtu, roce::max_path_mtu);
-    Type<std::uint32_t> type = in_range;
-    type.allowed = fmt::format("a multiple of 4 from {} to {}; InfiniBand has its powers of two",
-                               roce::min_path_mtu, roce::max_path_mtu);
-    type.example = "1024";
-    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
-        if (!in_range.read(node, context, out)) return false;
-        return roce::valid_mtu(out) || self.refuse(node, context, "is not a multiple of 4");
-    };
-    return type;
+    return checked<std::uint32_t>(
+        integer<std::uint32_t>(roce::min_path_mtu, roce::max_path_mtu),
+        fmt::format("a multiple of 4 from {} to {}; InfiniBand has its powers of two", roce::min_path_mtu,
+                    roce::max_path_mtu),
+        "1024", [](const std::uint32_t& mtu) { return roce::valid_mtu(mtu); }, "is not a multiple of 4");
 }
 
 Type<std::uint8_t> dscp() { return integer<std::uint8_t>(0, 63); }
@@ -178,16 +167,11 @@ void add_reaction_rows(Rows<HostConfig>& rows) {
 }
 
 Type<std::uint32_t> receive_window() {
-    const auto in_range = integer<std::uint32_t>(roce::min_receive_window, roce::max_receive_window);
-    Type<std::uint32_t> type = in_range;
-    type.example = "1024";
-    type.allowed =
-        fmt::format("a power of two from {} to {}", roce::min_receive_window, roce::max_receive_window);
-    type.read = [self = type, in_range](const toml::node& node, Context& context, std::uint32_t& out) {
-        if (!in_range.read(node, context, out)) return false;
-        return std::has_single_bit(out) || self.refuse(node, context, "is no power of two");
-    };
-    return type;
+    return checked<std::uint32_t>(
+        integer<std::uint32_t>(roce::min_receive_window, roce::max_receive_window),
+        fmt::format("a power of two from {} to {}", roce::min_receive_window, roce::max_receive_window),
+        "1024", [](const std::uint32_t& window) { return std::has_single_bit(window); },
+        "is no power of two");
 }
 
 void add_reliability_rows(Rows<HostConfig>& rows) {
@@ -195,57 +179,44 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
     using roce::Recovery;
     using R = roce::RecoverySettings;
     const auto retries = optional_or(integer<unsigned>(0, 1'000'000), "unlimited");
-    rows.key("window", &H::window_bytes, size(0, 1ULL << 40, "100KB"),
-             "Payload that a queue pair has outstanding; 0: unlimited.")
-        .at_start();
-    rows.key("ack_every", &H::ack_every, integer<std::uint32_t>(1, 1U << 22),
-             "Packets after which one asks for an acknowledgement; the last of a message always does.")
-        .at_start();
-    rows.key("ack_coalescing", &H::ack_coalescing, integer<std::uint32_t>(1, 1U << 22),
-             "Packets at most that one acknowledgement of its own is for, if none asks for it before.")
-        .at_start();
-    rows.key("reads", &H::reads, integer<std::uint32_t>(1, 255), "READs that a queue pair has outstanding.")
-        .at_start();
-    rows.key("recovery", &H::recovery, &R::kind,
-             word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
-             "After a loss all is sent again from it on, or only what is missing: then its queue pairs place "
-             "packets out of order. Between two hosts it is selective if both say so.")
-        .at_start();
-    rows.key("receive_window", &H::recovery, &R::receive_window, receive_window(),
-             "With recovery = \"selective\": packets of a queue pair from the oldest missing on that it "
-             "keeps; "
-             "its peer has no more outstanding. Go-back-N measures reordering over so many.")
-        .at_start();
-    rows.key(
-            "reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
-            "With recovery = \"selective\": a packet that is missing for so long, and at most twice so long, "
-            "counts as lost; 0: at once.")
-        .at_start();
-    rows.key(
-            "timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
-            "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
-            "\"selective\" that packet, and what its answer shows to be missing. \"auto\": twice the time to "
-            "drain every buffer on the way at its slowest link, shaper or max_rate, at least 4ms and at most "
-            "500ms; --check has it.")
-        .at_start();
-    rows.key("retry_count", &H::retry_count, retries,
-             "Time-outs and sequence errors without progress that a queue pair survives.")
-        .at_start();
-    rows.key("rnr_retry", &H::rnr_retry, retries, "The same of RNR NAKs: its peer had no receive posted.")
-        .at_start();
-    rows.key("rnr_chance", &H::rnr_chance, odds(),
-             "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.")
-        .at_start();
-    rows.key("rnr_timer", &H::rnr_timer, time(microseconds(10), roce::max_rnr_delay, "10us"),
-             "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.")
-        .at_start();
-}
-
-std::vector<std::pair<std::string, roce::CongestionControl>> named(
-    std::initializer_list<roce::CongestionControl> kinds) {
-    std::vector<std::pair<std::string, roce::CongestionControl>> words;
-    for (const auto kind : kinds) words.emplace_back(to_string(kind), kind);
-    return words;
+    rows.start_key("window", &H::window_bytes, size(0, 1ULL << 40, "100KB"),
+                   "Payload that a queue pair has outstanding; 0: unlimited.");
+    rows.start_key("ack_every", &H::ack_every, integer<std::uint32_t>(1, 1U << 22),
+                   "Packets after which one asks for an acknowledgement; the last of a message always does.");
+    rows.start_key("ack_coalescing", &H::ack_coalescing, integer<std::uint32_t>(1, 1U << 22),
+                   "Packets at most that one acknowledgement of its own is for, if none asks for it before.");
+    rows.start_key("reads", &H::reads, integer<std::uint32_t>(1, 255),
+                   "READs that a queue pair has outstanding.");
+    rows.start_key(
+        "recovery", &H::recovery, &R::kind,
+        word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
+        "After a loss all is sent again from it on, or only what is missing: then its queue pairs place "
+        "packets out of order. Between two hosts it is selective if both say so.");
+    rows.start_key(
+        "receive_window", &H::recovery, &R::receive_window, receive_window(),
+        "With recovery = \"selective\": packets of a queue pair from the oldest missing on that it "
+        "keeps; "
+        "its peer has no more outstanding. Go-back-N measures reordering over so many.");
+    rows.start_key(
+        "reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
+        "With recovery = \"selective\": a packet that is missing for so long, and at most twice so long, "
+        "counts as lost; 0: at once.");
+    rows.start_key(
+        "timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
+        "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
+        "\"selective\" that packet, and what its answer shows to be missing. \"auto\": twice the time to "
+        "drain every buffer on the way at its slowest link, shaper or max_rate, at least 4ms and at most "
+        "500ms; --check has it.");
+    rows.start_key("retry_count", &H::retry_count, retries,
+                   "Time-outs and sequence errors without progress that a queue pair survives.");
+    rows.start_key("rnr_retry", &H::rnr_retry, retries,
+                   "The same of RNR NAKs: its peer had no receive posted.");
+    rows.start_key(
+        "rnr_chance", &H::rnr_chance, odds(),
+        "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.");
+    rows.start_key(
+        "rnr_timer", &H::rnr_timer, time(microseconds(10), roce::max_rnr_delay, "10us"),
+        "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.");
 }
 
 // The keys of [host.default] beside the rows of one host.
@@ -253,79 +224,71 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     using H = HostConfig;
     using Cc = roce::CongestionControl;
     using Scope = roce::CnpScope;
-    rows.key("cc", &H::cc, word<Cc>(named({Cc::dcqcn, Cc::dcqcn_paper, Cc::dcqcn_timer, Cc::none})),
+    rows.key("cc", &H::cc, word_of<Cc>({Cc::dcqcn, Cc::dcqcn_paper, Cc::dcqcn_timer, Cc::none}),
              "Congestion control: DCQCN with the paper's constants in proportion to the line rate; with the "
              "paper's own, which are for 40G; of NICs (timers only); or none.");
-    rows.key("mtu", &H::mtu, path_mtu(), "Payload of a packet; between two hosts the smaller one counts.")
-        .at_start();
-    rows.key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.").at_start();
-    rows.key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
-             "DSCP of its acknowledgements; \"auto\": its dscp.")
-        .at_start();
-    rows.key("cnp_dscp", &H::cnp_dscp, dscp(),
-             "DSCP of its congestion notification packets. A port classes them by it only where its map has "
-             "cnp_tc = \"dscp\"; by default their opcode counts.")
-        .at_start();
-    rows.key("pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
-             "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.")
-        .at_start();
-    rows.key("ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
-             "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.")
-        .at_start();
-    rows.key("cnp_interval", &H::cnp_interval, time({}, seconds(1), "50us"),
-             "Least time between two CNPs of one scope; 0: one for each packet with CE.")
-        .at_start();
-    rows.key("cnp_scope", &H::cnp_scope,
-             word<Scope>({{"qp", Scope::queue_pair}, {"address", Scope::peer}, {"port", Scope::port}}),
-             "Scope of that interval: a queue pair, a sender's address, or all that the port receives.")
-        .at_start();
+    rows.start_key("mtu", &H::mtu, path_mtu(),
+                   "Payload of a packet; between two hosts the smaller one counts.");
+    rows.start_key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.");
+    rows.start_key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
+                   "DSCP of its acknowledgements; \"auto\": its dscp.");
+    rows.start_key(
+        "cnp_dscp", &H::cnp_dscp, dscp(),
+        "DSCP of its congestion notification packets. A port classes them by it only where its map has "
+        "cnp_tc = \"dscp\"; by default their opcode counts.");
+    rows.start_key(
+        "pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
+        "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.");
+    rows.start_key(
+        "ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
+        "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.");
+    rows.start_key("cnp_interval", &H::cnp_interval, time({}, seconds(1), "50us"),
+                   "Least time between two CNPs of one scope; 0: one for each packet with CE.");
+    rows.start_key(
+        "cnp_scope", &H::cnp_scope,
+        word<Scope>({{"qp", Scope::queue_pair}, {"address", Scope::peer}, {"port", Scope::port}}),
+        "Scope of that interval: a queue pair, a sender's address, or all that the port receives.");
     rows.key("echo_ce", &H::echo_ce, boolean(), "It answers CE by CNPs: its notification point is on.");
     rows.key("ignore_cnp", &H::ignore_cnp, boolean(), "It does not react to CNPs, whatever its cc.");
     add_reaction_rows(rows);
     add_reliability_rows(rows);
-    rows.key("udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
-             "Whose UDP source port its frames have: one for each queue pair, so that ECMP spreads them, or "
-             "49152 for all: then they take one path, unless switches have hash_roce_qp.")
-        .at_start();
-    rows.key("payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
-             "Whether its frames carry their payload, or their first bytes and what makes the others where "
-             "captures, kernel or faults want them: the results are the same, at less memory and time. Hosts "
-             "of sluice-fabric describe it unless told.")
-        .at_start();
-    rows.key("ring", &H::ring_frames, integer<std::uint32_t>(1, 4096),
-             "Frames of a class in its transmit ring, which a rate no longer changes.")
-        .at_start();
+    rows.start_key(
+        "udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
+        "Whose UDP source port its frames have: one for each queue pair, so that ECMP spreads them, or "
+        "49152 for all: then they take one path, unless switches have hash_roce_qp.");
+    rows.start_key(
+        "payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
+        "Whether its frames carry their payload, or their first bytes and what makes the others where "
+        "captures, kernel or faults want them: the results are the same, at less memory and time. Hosts "
+        "of sluice-fabric describe it unless told.");
+    rows.start_key("ring", &H::ring_frames, integer<std::uint32_t>(1, 4096),
+                   "Frames of a class in its transmit ring, which a rate no longer changes.");
     rows.key("drain", &H::drain, optional_or(rate(1'000'000, max_rate_bits), "unlimited"),
              "Rate at which it takes in what it receives.");
-    rows.key("receive_buffer", &H::receive_buffer_bytes, size(1, 1ULL << 30, "64KB"),
-             "Room for what it has not taken in: with drain it sends XOFF above.")
-        .at_start();
-    rows.key("receive_xon", &H::receive_xon_bytes, optional_or(size(0, 1ULL << 30, "32KB"), "auto"),
-             "What of it is left when it sends XON; \"auto\": half of receive_buffer.")
-        .at_start();
-    rows.key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
-             "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.")
-        .at_start();
+    rows.start_key("receive_buffer", &H::receive_buffer_bytes, size(1, 1ULL << 30, "64KB"),
+                   "Room for what it has not taken in: with drain it sends XOFF above.");
+    rows.start_key("receive_xon", &H::receive_xon_bytes, optional_or(size(0, 1ULL << 30, "32KB"), "auto"),
+                   "What of it is left when it sends XON; \"auto\": half of receive_buffer.");
+    rows.start_key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
+                   "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.");
     return rows;
 }
 
 Rows<HostConfig> rows_of_one_host() {
     using H = HostConfig;
     Rows<HostConfig> rows;
-    rows.key("port", &H::port, name("a port's name"),
-             "Port behind which it is; it needs no device. Unless said: the port of the host's name.",
-             "the host's name")
-        .at_start();
+    rows.start_key("port", &H::port, name("a port's name"),
+                   "Port behind which it is; it needs no device. Unless said: the port of the host's name.",
+                   "the host's name");
     rows.required("address", &H::address, address(),
                   "Its IP address, in a subnet of the port. Its neighbor entry is made, unless given.")
-        .at_start();
-    rows.key("mac", &H::mac, optional_or(mac(), "auto"),
-             "Its MAC address; \"auto\": 02:53:4c:01 and the host's index.")
-        .at_start();
+        .info.restart = true;
+    rows.start_key("mac", &H::mac, optional_or(mac(), "auto"),
+                   "Its MAC address; \"auto\": 02:53:4c:01 and the host's index.");
     return rows_of_all_hosts(std::move(rows));
 }
 
-HostConfig host_base(const Config& config, const std::string& name) {
+HostConfig host_base(const Config& config, const std::string& name, bool) {
     HostConfig base = config.host_defaults;
     base.port = name;
     return base;
@@ -339,46 +302,30 @@ Rows<HostConfig> common_host_rows() { return rows_of_all_hosts(); }
 
 // [host.default] is where the others start from, and no host.
 void add_host_section(Rows<Config>& rows) {
-    Row& row = rows.section("host", "A simulated RoCE host behind a port, under the virtual clock.");
     const auto common = rows_of_all_hosts(), own = rows_of_one_host();
+    Row& row = rows.named("host", &Config::hosts, own, host_base, max_ports + 1,
+                          "A simulated RoCE host behind a port, under the virtual clock.");
     row.read = [common, own](const toml::node& node, Context& context, void* object) {
         Config& config = *static_cast<Config*>(object);
         return read_named(node, context, max_ports + 1,
                           [&](const std::string& name, const toml::node& at, const toml::table& table) {
                               if (name == defaults_name)
                                   return common.read(table, context, config.host_defaults);
-                              HostConfig host = host_base(config, name);
+                              HostConfig host = host_base(config, name, false);
                               host.place = place_of(at.source());
                               if (!own.read(table, context, host)) return false;
                               config.hosts[name] = std::move(host);
                               return true;
                           });
     };
-    row.save = [common, own](const void* object, const void* base, const std::string& header,
-                             std::string& out) {
-        const Config& config = *static_cast<const Config*>(object);
-        common.save(config.host_defaults, static_cast<const Config*>(base)->host_defaults,
-                    fmt::format("{}.{}", header, defaults_name), out);
-        for (const auto& [name, host] : config.hosts)
-            own.save(host, host_base(config, name), header + "." + toml_key(name), out, true);
-    };
-    row.list = [common, own](const void* object, const void* base, const Listing::Place& place,
-                             Listing& out) {
-        const Config& config = *static_cast<const Config*>(object);
-        const Config* from = static_cast<const Config*>(base);
-        const Listing::Place defaults = place.below(defaults_name);
-        if (out.wants(defaults.path))
-            common.list_values(&config.host_defaults, from == nullptr ? nullptr : &from->host_defaults,
-                               defaults, out);
-        for (const auto& [name, host] : config.hosts) {
-            const Listing::Place below = place.below(name);
-            if (!out.wants(below.path)) continue;
-            const HostConfig host_from = host_base(config, name);
-            own.list_values(&host, from == nullptr ? nullptr : &host_from, below, out);
-        }
-    };
-    row.describe = [own](const std::string& header, std::vector<KeyInfo>& out) {
-        own.describe(header + ".NAME", out);
+    row.list = [common, list = row.list](const void* object, const void* base, const Place& place,
+                                         Listing& out) {
+        const auto defaults = [](const void* config) -> const HostConfig* {
+            return config == nullptr ? nullptr : &static_cast<const Config*>(config)->host_defaults;
+        };
+        const Place below = place.below(defaults_name);
+        if (out.wants(below.path)) common.list_values(defaults(object), defaults(base), below, out);
+        list(object, base, place, out);
     };
 }
 

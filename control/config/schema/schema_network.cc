@@ -1,20 +1,90 @@
 // Routes and neighbors, the tables they go to, the kernel, and what is not for forwarding.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "control/config/schema/schema_sections.hh"
 
 namespace sluice::schema {
 namespace {
 
 Type<LoadBalance> load_balance_mode() {
-    std::vector<std::pair<std::string, LoadBalance>> words;
-    for (std::size_t n = 0; n < load_balance_names.size(); ++n)
-        words.emplace_back(load_balance_names[n], static_cast<LoadBalance>(n));
-    return word(std::move(words));
+    using L = LoadBalance;
+    return word_of<L>({L::hash, L::flowlet, L::adaptive, L::packet});
 }
 
 Type<std::optional<LoadBalance>> mode_or(std::string absent) {
     return optional_or(load_balance_mode(), std::move(absent));
+}
+
+// One next hop of a route: a string, or {address = ..., port = ..., weight = ...}.
+bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop) {
+    static const Type<IpAddress> address_type = address();
+    static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(min_hop_weight, max_hop_weight);
+    static const Type<std::string> port_type = name("a port's name");
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return address_type.read(node, context, hop.address);
+    bool good = true, has_address = false;
+    for (const auto& [key, value] : *table) {
+        const Context::Inside inside(context, key.str());
+        if (key.str() == "address") {
+            has_address = true;
+            good &= address_type.read(value, context, hop.address);
+        } else if (key.str() == "port") {
+            good &= port_type.read(value, context, hop.port);
+        } else if (key.str() == "weight") {
+            good &= weight_type.read(value, context, hop.weight);
+        } else {
+            good = context.refuse(key.source(), in_quotes(key.str()) + " is not a key of a next hop",
+                                  "address, port, weight", "correct its name or leave it out");
+        }
+    }
+    return has_address
+               ? good
+               : context.refuse(node.source(), "a next hop without an address", "address, port, weight",
+                                R"(write for example {address = "10.0.1.2", weight = 2})");
+}
+
+Type<NextHops> next_hops() {
+    Type<NextHops> type;
+    type.name = "next hops";
+    type.allowed = fmt::format(
+        "\"blackhole\", one address, or a list of 1 to {}, each an address or {{address, port, weight}}",
+        max_route_hops);
+    type.example = R"(["10.0.1.2"])";
+    type.read = [self = type](const toml::node& node, Context& context, NextHops& out) {
+        out.clear();
+        if (const auto* string = node.as_string(); string != nullptr && string->get() == "blackhole")
+            return true;
+        if (node.is_string() || node.is_table()) return read_next_hop(node, context, out.emplace_back());
+        const toml::array* array = node.as_array();
+        if (array == nullptr) return self.refuse(node, context, "is not a list of next hops");
+        if (array->empty())
+            return self.refuse(node, context, "is empty", "write via = \"blackhole\" to drop what matches");
+        if (array->size() > max_route_hops)
+            return self.refuse(node, context, fmt::format("has {} next hops", array->size()));
+        bool good = true;
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            const Context::Inside inside(context, i);
+            good &= read_next_hop((*array)[i], context, out.emplace_back());
+        }
+        std::sort(out.begin(), out.end());
+        return good;
+    };
+    type.print = [](const NextHops& hops, const NextHops*) -> std::string {
+        if (hops.empty()) return "\"blackhole\"";
+        std::string out;
+        for (const NextHopConfig& hop : hops) {
+            std::string text = toml_string(print_address(hop.address));
+            std::string keys;
+            if (!hop.port.empty()) keys += fmt::format(", port = {}", toml_string(hop.port));
+            if (hop.weight != 1) keys += fmt::format(", weight = {}", hop.weight);
+            if (!keys.empty()) text = fmt::format("{{address = {}{}}}", text, keys);
+            append_item(out, ", ", text);
+        }
+        return fmt::format("[{}]", out);
+    };
+    return type;
 }
 
 }  // namespace
@@ -23,14 +93,12 @@ Rows<FibConfig> fib_rows() {
     using F = FibConfig;
     const auto tables = optional_or(integer<std::uint32_t>(256, 1U << 21), "auto");
     Rows<FibConfig> rows;
-    rows.key("ipv4_tables", &F::ipv4_tables, tables,
-             "Room for IPv4 prefixes longer than /24: a table for each /24 that has any, 2 KiB "
-             "of memory each; \"auto\": 16384 and twice what the configuration takes.")
-        .at_start();
-    rows.key("ipv6_tables", &F::ipv6_tables, tables,
-             "Room for IPv6 prefixes: a table for each /24, /32, /40 ... on the way to longer "
-             "ones; \"auto\": 16384 and twice what the configuration takes.")
-        .at_start();
+    rows.start_key("ipv4_tables", &F::ipv4_tables, tables,
+                   "Room for IPv4 prefixes longer than /24: a table for each /24 that has any, 2 KiB "
+                   "of memory each; \"auto\": 16384 and twice what the configuration takes.");
+    rows.start_key("ipv6_tables", &F::ipv6_tables, tables,
+                   "Room for IPv6 prefixes: a table for each /24, /32, /40 ... on the way to longer "
+                   "ones; \"auto\": 16384 and twice what the configuration takes.");
     return rows;
 }
 
@@ -57,17 +125,14 @@ Rows<PuntConfig> punt_rows() {
 Rows<KernelConfig> kernel_rows() {
     using K = KernelConfig;
     Rows<KernelConfig> rows;
-    rows.key("routes", &K::routes, boolean(),
-             "Routes, neighbors and addresses that the kernel has at the ports' interfaces are "
-             "the switch's too, behind those of the configuration.")
-        .at_start();
-    rows.key("taps", &K::taps, optional_or(boolean(), "auto"),
-             "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
-             "kernel: it gets what the port punts; \"auto\": with routes.")
-        .at_start();
-    rows.key("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
-             "Notice of the kernel that may wait to be read; beyond it all is asked for anew.")
-        .at_start();
+    rows.start_key("routes", &K::routes, boolean(),
+                   "Routes, neighbors and addresses that the kernel has at the ports' interfaces are "
+                   "the switch's too, behind those of the configuration.");
+    rows.start_key("taps", &K::taps, optional_or(boolean(), "auto"),
+                   "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
+                   "kernel: it gets what the port punts; \"auto\": with routes.");
+    rows.start_key("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
+                   "Notice of the kernel that may wait to be read; beyond it all is asked for anew.");
     return rows;
 }
 
@@ -115,10 +180,9 @@ Rows<LoadBalanceConfig> load_balance_rows() {
     rows.key("ud", &L::ud, mode_or("mode"), "Likewise of UD.");
     rows.key("other", &L::other, mode_or("mode"), "Likewise of other RoCEv2 packets, CNPs among them.");
     rows.key("not_roce", &L::not_roce, mode_or("mode"), "Likewise of packets that are not RoCEv2.");
-    rows.key("flowlets", &L::flowlets, integer<std::uint32_t>(64, 65536),
-             "Entries of each receive queue's flowlet table, rounded up to a power of two; flows whose "
-             "hashes fall together share one.")
-        .at_start();
+    rows.start_key("flowlets", &L::flowlets, integer<std::uint32_t>(64, 65536),
+                   "Entries of each receive queue's flowlet table, rounded up to a power of two; flows whose "
+                   "hashes fall together share one.");
     rows.key("flowlet_gap", &L::settings, &S::gap, time(nanoseconds(100), seconds(1), "100us"),
              "Time without a packet after which a flowlet has ended.");
     rows.key("move_interval", &L::settings, &S::move_interval, time({}, seconds(10), "1ms"),

@@ -132,26 +132,20 @@ Rows<FaultSettings> fault_rows() {
 Rows<PortConfig> port_rows() {
     using P = PortConfig;
     Rows<PortConfig> rows;
-    rows.key("device", &P::device, text("device", 0, 1024, "net_null0"),
-             "DPDK device string, PCI address, or xdp:INTERFACE; needed under the real clock.")
-        .at_start();
-    rows.key("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta.")
-        .at_start();
-    rows.key("cable", &P::cable_m, length(0, max_cable_m),
-             "Length of the cable, for its propagation and for the headroom.")
-        .at_start();
-    rows.key("reaction", &P::reaction, optional_or(time({}, milliseconds(1), "5us"), "auto"),
-             "From the end of our PFC frame at the peer until it starts no more frames of the class; "
-             "\"auto\": "
-             "the published figure of the speed, with both interfaces' delays.")
-        .at_start();
-    rows.key("mtu", &P::mtu, integer<std::uint32_t>(min_mtu, max_mtu),
-             "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
-             "kernel takes.")
-        .at_start();
-    rows.key("mac", &P::mac, optional_or(mac(), "auto"),
-             "The port's own address; \"auto\": the device's, or one made from the port's index.")
-        .at_start();
+    rows.start_key("device", &P::device, text("device", 0, 1024, "net_null0"),
+                   "DPDK device string, PCI address, or xdp:INTERFACE; needed under the real clock.");
+    rows.start_key("speed", &P::speed, port_speed(), "Speed of the link model, and of the pause quanta.");
+    rows.start_key("cable", &P::cable_m, length(0, max_cable_m),
+                   "Length of the cable, for its propagation and for the headroom.");
+    rows.start_key("reaction", &P::reaction, optional_or(time({}, milliseconds(1), "5us"), "auto"),
+                   "From the end of our PFC frame at the peer until it starts no more frames of the class; "
+                   "\"auto\": "
+                   "the published figure of the speed, with both interfaces' delays.");
+    rows.start_key("mtu", &P::mtu, integer<std::uint32_t>(min_mtu, max_mtu),
+                   "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
+                   "kernel takes.");
+    rows.start_key("mac", &P::mac, optional_or(mac(), "auto"),
+                   "The port's own address; \"auto\": the device's, or one made from the port's index.");
     rows.key("address", &P::address, list_of(interface_address(), 64),
              "The port's own IP addresses, each with the length of its subnet; its TAP has them, too.");
     rows.key("promiscuous", &P::promiscuous, boolean(),
@@ -161,20 +155,18 @@ Rows<PortConfig> port_rows() {
              "ICMP errors, where no kernel does.");
     rows.key("proxy_arp", &P::proxy_arp, boolean(),
              "The responder answers ARP and neighbor solicitations for hosts behind other ports, too.");
-    rows.key("peer", &P::peer,
-             optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
-             "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
-             "clock. Under the real one it has a single FIFO: all of it stands still while a class is "
-             "paused.")
-        .at_start();
+    rows.start_key(
+        "peer", &P::peer,
+        optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
+        "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
+        "clock. Under the real one it has a single FIFO: all of it stands still while a class is "
+        "paused.");
     rows.key("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
              "Preset of classes, queues and PFC.");
     rows.key("pfc", &P::pfc, or_preset(list_of(class_id(), classes)), "Priorities that are lossless by PFC.");
     rows.key("pfc_mode", &P::pfc_mode,
-             or_preset(word<PfcMode>({{"symmetric", PfcMode::symmetric},
-                                      {"asymmetric", PfcMode::asymmetric},
-                                      {"semi-lossless", PfcMode::semi_lossless},
-                                      {"off", PfcMode::off}})),
+             or_preset(word_of<PfcMode>(
+                 {PfcMode::symmetric, PfcMode::asymmetric, PfcMode::semi_lossless, PfcMode::off})),
              "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none.");
     rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(PfcSendSettings::min_quanta, 65535),
              "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it.");
@@ -193,17 +185,14 @@ Rows<PortConfig> port_rows() {
     rows.key("default_tc", &P::default_tc, class_id(),
              "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP.");
     rows.key("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies.");
-    rows.key("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
-             "Worker that owns the port; \"auto\": ports are dealt round.")
-        .at_start();
-    rows.key("rx_queues", &P::rx_queues, integer<std::uint16_t>(1, max_receive_queues),
-             "Receive queues, over which the device spreads flows; the port's worker polls the "
-             "first. Real clock only.")
-        .at_start();
-    rows.key("rx_workers", &P::rx_workers, list_of(integer<unsigned>(0, max_workers - 1), max_workers),
-             "Workers that poll the other receive queues, in turn; []: all, from the one after "
-             "the port's own.")
-        .at_start();
+    rows.start_key("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
+                   "Worker that owns the port; \"auto\": ports are dealt round.");
+    rows.start_key("rx_queues", &P::rx_queues, integer<std::uint16_t>(1, max_receive_queues),
+                   "Receive queues, over which the device spreads flows; the port's worker polls the "
+                   "first. Real clock only.");
+    rows.start_key("rx_workers", &P::rx_workers, list_of(integer<unsigned>(0, max_workers - 1), max_workers),
+                   "Workers that poll the other receive queues, in turn; []: all, from the one after "
+                   "the port's own.");
     rows.indexed("priority_group", &P::priority_group, priority_group_rows(),
                  "A priority group of the port, 0 to 7.");
     rows.indexed("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7.");

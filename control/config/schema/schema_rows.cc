@@ -45,51 +45,22 @@ namespace schema {
 namespace {
 
 bool refuse_unknown_key(const toml::key& key, const AnyRows& rows, Context& context) {
-    if (context.full()) return context.refuse(key.source(), {}, {}, {}), false;
+    if (context.full()) return context.refuse(key.source(), {}, {}, {});
     const Context::Inside inside(context, key.str());
     std::vector<std::string> known;
-    for (const Row& row : rows) known.push_back(row.info.name);
-    const std::string near = nearest_name(key.str(), known);
     std::string allowed;
-    for (const std::string& name : known) append_item(allowed, ", ", name);
-    context.refuse(key.source(), in_quotes(key.str()) + " is not a known key", allowed,
-                   near.empty() ? "correct its name or leave it out" : fmt::format("write {}", near));
-    return false;
-}
-
-bool refuse_missing_key(const toml::table& table, const std::string& name, const std::string& example,
-                        Context& context) {
-    context.refuse(table.source(), fmt::format("the key {} is missing", in_quotes(name)), {},
-                   fmt::format("add for example {} = {}", name, example));
-    return false;
+    for (const Row& row : rows) {
+        known.push_back(row.info.name);
+        append_item(allowed, ", ", row.info.name);
+    }
+    const std::string near = nearest_name(key.str(), known);
+    return context.refuse(key.source(), in_quotes(key.str()) + " is not a known key", allowed,
+                          near.empty() ? "correct its name or leave it out" : fmt::format("write {}", near));
 }
 
 bool refuse_count(const toml::node& node, std::size_t count, std::size_t limit, Context& context) {
-    context.refuse(node.source(), fmt::format("there are {} of them", count),
-                   fmt::format("at most {}", limit), fmt::format("leave {} out", count - limit));
-    return false;
-}
-
-bool refuse_name(const toml::key& key, Context& context) {
-    context.refuse(key.source(), in_quotes(key.str()) + " is not a name", std::string(name_rule),
-                   "rename it");
-    return false;
-}
-
-bool refuse_index(const toml::key& key, std::size_t size, Context& context) {
-    context.refuse(key.source(), in_quotes(key.str()) + " is not an index", fmt::format("0 to {}", size - 1),
-                   "correct the number");
-    return false;
-}
-
-std::size_t bytes_between(const void* object, const void* member) {
-    return static_cast<std::size_t>(static_cast<const std::byte*>(member) -
-                                    static_cast<const std::byte*>(object));
-}
-
-void* at(void* object, std::size_t offset) { return static_cast<std::byte*>(object) + offset; }
-const void* at(const void* object, std::size_t offset) {
-    return object == nullptr ? nullptr : static_cast<const std::byte*>(object) + offset;
+    return context.refuse(node.source(), fmt::format("there are {} of them", count),
+                          fmt::format("at most {}", limit), fmt::format("leave {} out", count - limit));
 }
 
 }  // namespace
@@ -99,6 +70,26 @@ bool Listing::wants(std::string_view path) const {
         return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
     };
     return wanted.empty() || holds(path, wanted) || holds(wanted, path);
+}
+
+void Listing::add(const Place& section, const std::string& name, std::string value) {
+    if (toml == nullptr) return values.push_back({section.section, section.path_of(name), std::move(value)});
+    if (section.section != open) add_header(section.section);
+    *toml += fmt::format("{} = {}\n", name, value);
+}
+
+void Listing::add_header(const std::string& section, std::string_view begin, std::string_view end) {
+    if (toml == nullptr) return;
+    open = section;
+    *toml += fmt::format("{}{}{}{}\n", toml->empty() ? "" : "\n", begin, section, end);
+}
+
+std::string Place::path_of(std::string_view name) const {
+    return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+}
+
+Place Place::below(std::string_view name) const {
+    return {section.empty() ? toml_key(name) : fmt::format("{}.{}", section, toml_key(name)), path_of(name)};
 }
 
 const toml::table* want_table(const toml::node& node, Context& context, std::string_view example) {
@@ -116,13 +107,15 @@ bool AnyRows::read(const toml::table& table, Context& context, void* object,
     };
     bool good = true;
     for (const Row& row : rows_) {
-        if (is_elsewhere(row.info.name)) continue;
-        if (const toml::node* node = table.get(row.info.name); node != nullptr) {
-            const Context::Inside inside(context, row.info.name);
+        const std::string& name = row.info.name;
+        if (is_elsewhere(name)) continue;
+        if (const toml::node* node = table.get(name); node != nullptr) {
+            const Context::Inside inside(context, name);
             good &= row.read(*node, context, object);
-            if (!row.section) context.note_place(*node);
+            if (!row.is_section()) context.note_place(*node);
         } else if (row.required) {
-            good = refuse_missing_key(table, row.info.name, row.info.fallback, context);
+            good = context.refuse(table.source(), fmt::format("the key {} is missing", in_quotes(name)), {},
+                                  fmt::format("add for example {} = {}", name, row.info.fallback));
         }
     }
     for (const auto& [key, node] : table) {
@@ -133,96 +126,56 @@ bool AnyRows::read(const toml::table& table, Context& context, void* object,
     return good;
 }
 
-void AnyRows::save(const void* object, const void* base, const std::string& header, std::string& out,
-                   bool always, std::string_view open, std::string_view close) const {
-    std::string keys;
-    for (const Row& row : rows_)
-        if (!row.section && (row.required || !row.same(object, base)))
-            keys += fmt::format("{} = {}\n", row.info.name, row.print(object, base));
-    if (!header.empty() && (always || !keys.empty()))
-        out += fmt::format("{}{}{}{}\n", out.empty() ? "" : "\n", open, header, close);
-    out += keys;
-    for (const Row& row : rows_)
-        if (row.section)
-            row.save(object, base, header.empty() ? row.info.name : header + "." + row.info.name, out);
-}
-
 void AnyRows::describe(const std::string& header, std::vector<KeyInfo>& out) const {
     for (const Row& row : rows_) {
-        if (row.section) continue;
-        out.push_back(row.info);
-        out.back().section = header;
+        if (row.is_section()) {
+            row.describe(header.empty() ? row.info.name : header + "." + row.info.name, out);
+        } else {
+            out.push_back(row.info);
+            out.back().section = header;
+        }
     }
-    for (const Row& row : rows_)
-        if (row.section) row.describe(header.empty() ? row.info.name : header + "." + row.info.name, out);
 }
 
-void AnyRows::list_values(const void* object, const void* base, const Listing::Place& place,
-                          Listing& out) const {
+void AnyRows::list_values(const void* object, const void* base, const Place& place, Listing& out) const {
     for (const Row& row : rows_) {
-        if (row.section ? !row.list : base != nullptr && row.same(object, base)) continue;
-        const Listing::Place at_row = place.below(row.info.name);
-        if (!out.wants(at_row.path)) continue;
-        if (row.section)
-            row.list(object, base, at_row, out);
-        else
-            out.values.push_back({place.section, at_row.path, row.print(object, base)});
+        const std::string& name = row.info.name;
+        if (row.is_section()) {
+            const Place at = place.below(name);
+            if (out.wants(at.path)) row.list(object, base, at, out);
+        } else if (base == nullptr || (out.toml != nullptr && row.required) || !row.same(object, base)) {
+            if (out.wants(place.path_of(name))) out.add(place, name, row.print(object, base));
+        }
     }
 }
 
-Row& AnyRows::add_key(std::string_view name, const void* object, const void* member, const AnyType& type,
-                      std::string_view sentence, std::string fallback) {
-    if (fallback.empty()) fallback = type.print(member, nullptr);
-    Row& row = rows_.emplace_back();
-    row.info = {{}, std::string(name), type.name, type.allowed, std::move(fallback), std::string(sentence)};
-    const std::size_t offset = bytes_between(object, member);
-    row.read = [offset, read = type.read](const toml::node& node, Context& context, void* out) {
-        return read(node, context, at(out, offset));
-    };
-    row.print = [offset, print = type.print](const void* value, const void* base) {
-        return print(at(value, offset), at(base, offset));
-    };
-    row.same = [offset, same = type.same](const void* a, const void* b) {
-        return same(at(a, offset), at(b, offset));
-    };
-    return row;
-}
-
-Row& AnyRows::add_section(std::string_view name, std::string_view sentence) {
+Row& AnyRows::add(std::string_view name, std::string_view sentence) {
     Row& row = rows_.emplace_back();
     row.info.name = name;
     row.info.sentence = sentence;
-    row.section = true;
     return row;
 }
 
-void AnyRows::add_nested(std::string_view name, const void* object, const void* member, AnyRows rows,
-                         std::string_view sentence) {
-    Row& row = add_section(name, sentence);
+Row& AnyRows::add_nested(std::string_view name, std::size_t offset, AnyRows rows, std::string_view sentence) {
+    Row& row = add(name, sentence);
     const auto shared = std::make_shared<const AnyRows>(std::move(rows));
-    const std::size_t offset = bytes_between(object, member);
     row.read = [offset, shared](const toml::node& node, Context& context, void* out) {
         const toml::table* table = want_table(node, context, {});
-        return table != nullptr && shared->read(*table, context, at(out, offset));
+        return table != nullptr && shared->read(*table, context, member_at<void>(out, offset));
     };
-    row.save = [offset, shared](const void* value, const void* base, const std::string& header,
-                                std::string& out) {
-        shared->save(at(value, offset), at(base, offset), header, out);
-    };
-    row.list = [offset, shared](const void* value, const void* base, const Listing::Place& place,
-                                Listing& out) {
-        shared->list_values(at(value, offset), at(base, offset), place, out);
+    row.list = [offset, shared](const void* value, const void* base, const Place& place, Listing& out) {
+        shared->list_values(member_at<void>(value, offset), member_at<void>(base, offset), place, out);
     };
     row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
         shared->describe(header, out);
     };
+    return row;
 }
 
-void AnyRows::add_indexed(std::string_view name, const void* object, const void* member, std::size_t stride,
-                          std::size_t count, AnyRows rows, std::string_view sentence) {
-    Row& row = add_section(name, sentence);
+void AnyRows::add_indexed(std::string_view name, std::size_t offset, std::size_t stride, std::size_t count,
+                          AnyRows rows, std::string_view sentence) {
+    Row& row = add(name, sentence);
     const auto shared = std::make_shared<const AnyRows>(std::move(rows));
-    const std::size_t offset = bytes_between(object, member);
     row.read = [=](const toml::node& node, Context& context, void* out) {
         const toml::table* table = want_table(node, context, ".3");
         if (table == nullptr) return false;
@@ -231,25 +184,22 @@ void AnyRows::add_indexed(std::string_view name, const void* object, const void*
             const Context::Inside inside(context, index_key.str());
             const auto index = parse_integer(index_key.str());
             if (!index || *index >= count || fmt::format("{}", *index) != index_key.str()) {
-                good = refuse_index(index_key, count, context);
+                good = context.refuse(index_key.source(), in_quotes(index_key.str()) + " is not an index",
+                                      fmt::format("0 to {}", count - 1), "correct the number");
                 continue;
             }
             const toml::table* keys = want_table(child, context, {});
-            good &= keys != nullptr && shared->read(*keys, context, at(out, offset + *index * stride));
+            good &= keys != nullptr &&
+                    shared->read(*keys, context, member_at<void>(out, offset + *index * stride));
         }
         return good;
     };
-    row.save = [=](const void* value, const void* base, const std::string& header, std::string& out) {
-        for (std::size_t i = 0; i < count; ++i)
-            shared->save(at(value, offset + i * stride), at(base, offset + i * stride),
-                         fmt::format("{}.{}", header, i), out);
-    };
-    row.list = [=](const void* value, const void* base, const Listing::Place& place, Listing& out) {
+    row.list = [=](const void* value, const void* base, const Place& place, Listing& out) {
         for (std::size_t i = 0; i < count; ++i) {
-            const Listing::Place below = place.below(std::to_string(i));
+            const Place below = place.below(std::to_string(i));
+            const std::size_t at = offset + i * stride;
             if (out.wants(below.path))
-                shared->list_values(at(value, offset + i * stride), at(base, offset + i * stride), below,
-                                    out);
+                shared->list_values(member_at<void>(value, at), member_at<void>(base, at), below, out);
         }
     };
     row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
@@ -266,7 +216,9 @@ bool read_named(
     bool good = true;
     const auto read_one = [&](const toml::key& key, const toml::node& child) {
         const Context::Inside inside(context, key.str());
-        if (!valid_name(key.str())) return refuse_name(key, context);
+        if (!valid_name(key.str()))
+            return context.refuse(key.source(), in_quotes(key.str()) + " is not a name",
+                                  std::string(name_rule), "rename it");
         const toml::table* keys = want_table(child, context, {});
         return keys != nullptr && read_child(std::string(key.str()), child, *keys);
     };
@@ -279,12 +231,10 @@ bool read_named(
 bool read_list(const toml::node& node, Context& context, std::size_t limit,
                const std::function<bool(const toml::node&, const toml::table&)>& read_child) {
     const toml::array* array = node.as_array();
-    if (array == nullptr) {
-        context.refuse(node.source(), show(node) + " is not a list of tables",
-                       fmt::format("[[{}]]", context.path()),
-                       fmt::format("write each under a heading [[{}]]", context.path()));
-        return false;
-    }
+    if (array == nullptr)
+        return context.refuse(node.source(), show(node) + " is not a list of tables",
+                              fmt::format("[[{}]]", context.path()),
+                              fmt::format("write each under a heading [[{}]]", context.path()));
     if (array->size() > limit) return refuse_count(node, array->size(), limit, context);
     bool good = true;
     for (std::size_t i = 0; i < array->size(); ++i) {

@@ -44,7 +44,8 @@ class Context {
         Context& context_;
     };
 
-    void refuse(const toml::source_region& at, std::string wrong, std::string allowed, std::string remedy);
+    // False: the reader's answer to what is refused.
+    bool refuse(const toml::source_region& at, std::string wrong, std::string allowed, std::string remedy);
     // A word that is allowed beside those of the refusing type.
     void set_alternative(std::string_view word) { alternative_ = word; }
     // Remembers where the current key's value stands, outside of lists.
@@ -65,6 +66,8 @@ class Context {
 
 // The value as the file has it, short enough for a message: `"100X"`, `5`, `a table`.
 std::string show(const toml::node& node);
+// Of an integer or a fraction; nothing: the node is neither.
+std::optional<double> number_in(const toml::node& node);
 // `text` as a TOML key.
 std::string toml_key(std::string_view text);
 SourcePlace place_of(const toml::source_region& region);
@@ -83,9 +86,8 @@ struct Type {
     // Reports the error in the node's value and returns false.
     bool refuse(const toml::node& node, Context& context, std::string_view wrong,
                 std::string remedy = {}) const {
-        context.refuse(node.source(), fmt::format("{} {}", show(node), wrong), allowed,
-                       remedy.empty() ? "write for example " + example : std::move(remedy));
-        return false;
+        return context.refuse(node.source(), fmt::format("{} {}", show(node), wrong), allowed,
+                              remedy.empty() ? "write for example " + example : std::move(remedy));
     }
 };
 
@@ -108,23 +110,60 @@ Type<IpPrefix> network();
 Type<std::string> text(std::string what, std::size_t low, std::size_t high, std::string example);
 Type<std::string> name(std::string what);
 Type<std::string> choice(std::vector<std::string> words);
-Type<NextHops> next_hops();
 
 // Names of ports, maps and other named things of the file.
 bool valid_name(std::string_view name);
 constexpr std::string_view name_rule = "1 to 32 letters, digits, '_', '.' and '-'";
 
+// A type whose values are judged as a whole: `parse` takes a node, `print` gives the TOML text.
+template <class T>
+Type<T> whole(std::string name, std::string allowed, std::string example,
+              std::function<ParsedValue<T>(const toml::node&)> parse,
+              std::function<std::string(const T&)> print) {
+    Type<T> type{std::move(name), std::move(allowed), std::move(example), {}, {}};
+    type.read = [self = type, parse = std::move(parse)](const toml::node& node, Context& context, T& out) {
+        ParsedValue<T> value = parse(node);
+        if (!value) return self.refuse(node, context, value.error().wrong, std::move(value.error().remedy));
+        out = std::move(*value);
+        return true;
+    };
+    type.print = [print = std::move(print)](const T& value, const T*) { return print(value); };
+    return type;
+}
+
+// The same text, which stands for another value.
+template <class U, class T>
+Type<U> converted(Type<T> type, std::function<U(const T&)> to, std::function<T(const U&)> from) {
+    return {type.name, type.allowed, type.example,
+            [read = type.read, to = std::move(to)](const toml::node& node, Context& context, U& out) {
+                T value{};
+                if (!read(node, context, value)) return false;
+                out = to(value);
+                return true;
+            },
+            [print = type.print, from = std::move(from)](const U& value, const U*) {
+                return print(from(value), nullptr);
+            }};
+}
+
 // The same text, stored as a U.
 template <class U, class T>
 Type<U> stored_as(Type<T> type) {
-    return {type.name, type.allowed, type.example,
-            [read = type.read](const toml::node& node, Context& context, U& out) {
-                T value{};
-                if (!read(node, context, value)) return false;
-                out = static_cast<U>(value);
-                return true;
-            },
-            [print = type.print](const U& value, const U*) { return print(static_cast<T>(value), nullptr); }};
+    return converted<U, T>(
+        std::move(type), [](const T& value) { return static_cast<U>(value); },
+        [](const U& value) { return static_cast<T>(value); });
+}
+
+// Those values of `type` that are good, too.
+template <class T>
+Type<T> checked(const Type<T>& type, std::string allowed, std::string example, bool (*is_good)(const T&),
+                std::string wrong) {
+    Type<T> all{type.name, std::move(allowed), std::move(example), {}, type.print};
+    all.read = [self = all, read = type.read, is_good, wrong](const toml::node& node, Context& context,
+                                                              T& out) {
+        return read(node, context, out) && (is_good(out) || self.refuse(node, context, wrong));
+    };
+    return all;
 }
 
 template <class T>
@@ -139,20 +178,24 @@ template <class T>
 Type<T> word(std::vector<std::pair<std::string, T>> words) {
     std::vector<std::string> names;
     for (const auto& pair : words) names.push_back(pair.first);
-    const Type<std::string> spelled = choice(std::move(names));
-    return {spelled.name, spelled.allowed, spelled.example,
-            [read = spelled.read, words](const toml::node& node, Context& context, T& out) {
-                std::string got;
-                if (!read(node, context, got)) return false;
-                for (const auto& [spelling, value] : words)
-                    if (spelling == got) out = value;
-                return true;
-            },
-            [words](const T& value, const T*) {
-                for (const auto& [spelling, known] : words)
-                    if (known == value) return toml_string(spelling);
-                return toml_string(words.front().first);
-            }};
+    const auto spelling = [words](const T& value) {
+        const auto is_it = [&](const auto& pair) { return pair.second == value; };
+        const auto found = std::find_if(words.begin(), words.end(), is_it);
+        return found == words.end() ? words.front().first : found->first;
+    };
+    const auto meaning = [words](const std::string& said) {
+        return std::find_if(words.begin(), words.end(), [&](const auto& pair) { return pair.first == said; })
+            ->second;
+    };
+    return converted<T, std::string>(choice(std::move(names)), meaning, spelling);
+}
+
+// One of these values of an enumeration, by the words that to_string has for them.
+template <class T>
+Type<T> word_of(const std::vector<T>& values) {
+    std::vector<std::pair<std::string, T>> words;
+    for (const T value : values) words.emplace_back(to_string(value), value);
+    return word(std::move(words));
 }
 
 // `type`, or the word that says there is no value, so that this can be said over a default that has one.

@@ -108,7 +108,7 @@ Rows<WireConfig> wire_rows() {
     Rows<W> rows;
     rows.required("ports", &W::ports, list_of(name("a port's name"), 2),
                   "The two ports that it joins; what comes in by one leaves by the other, unchanged.")
-        .at_start();
+        .info.restart = true;
     rows.key(
         "pfc", &W::passes_pfc, word<bool>({{"end", false}, {"pass", true}}),
         "End: each port obeys and sends PFC for itself. Pass: MAC control goes on to the other end, and the "

@@ -5,32 +5,43 @@
 #include <toml++/toml.h>
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "control/config/schema/config.hh"
 
 namespace sluice {
 
 tl::expected<toml::table, ConfigError> parse_toml(std::string_view text, std::string_view file);
+// A value as a person types it, under the key "value": TOML, or else text that stands for a TOML string.
+// Nothing: it is neither.
+std::optional<toml::table> parse_toml_value(std::string_view text, bool may_be_text = true);
+// The numbers of a table that is a value, such as {"26" = 3}.
+std::vector<std::pair<std::string, std::int64_t>> toml_table_entries(std::string_view text);
 
-// End of the string that starts with a quote at `at`: after its closing quote, or where it breaks off.
-std::size_t end_of_toml_string(std::string_view text, std::size_t at);
-
-// Bounds that toml++ lacks, which has one for nested brackets: it takes the stack apart on "a.a.a.a...", and
-// compares each table that a dot makes, and each list of tables, with all others. The largest switch, 256
-// ports with every queue and group named, has a third of these dots.
-struct TomlBounds {
-    unsigned key_parts = 16;  // of a dotted key ("a.b.c" has 3)
-    unsigned dots = 32'768;   // outside strings and comments
-    unsigned lists = 64;      // different [[headers]]
-};
 struct TomlExcess {
     unsigned line;
     const char* what;
     unsigned limit;
 };
-// The first that goes beyond; linear in the text's length.
-std::optional<TomlExcess> excess_of(std::string_view text, const TomlBounds& bounds);
+// The first bound that the text exceeds; linear in the text's length.
+std::optional<TomlExcess> excess_of(std::string_view text);
+
+// Where a statement stands, for changing a text that `parse_toml` takes without touching the rest.
+struct TomlStatement {
+    enum class Kind : unsigned char { key, section, list_item };  // name = value, [name], [[name]]
+    Kind kind;
+    std::string path;                    // its parts joined by dots, those of its section first
+    std::string section;                 // path of the section that it stands in; its own for a header
+    std::size_t begin, end;              // its lines, the last end of line included
+    std::size_t key_begin, key_end;      // of a key
+    std::size_t value_begin, value_end;  // of a key
+};
+
+// In order. Nothing when a key has an escape in it, or the text ends within a statement.
+std::optional<std::vector<TomlStatement>> toml_statements(std::string_view text);
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -37,10 +38,6 @@ constexpr Unit time_units[] = {{"s", tera}, {"ms", giga}, {"us", mega}, {"ns", k
 constexpr Unit chance_units[] = {{"%", Chance::one_percent}, {"ppm", kilo}, {"ppb", 1}};
 constexpr Unit length_units[] = {{"km", kilo}, {"m", 1}, {"", 1}};
 
-tl::unexpected<ValueError> refuse(std::string wrong, std::string remedy = {}) {
-    return tl::unexpected<ValueError>(ValueError{std::move(wrong), std::move(remedy)});
-}
-
 // A decimal number: mantissa / 10^scale.
 struct Decimal {
     std::uint64_t mantissa = 0;
@@ -56,22 +53,22 @@ bool append_digit(std::uint64_t& value, char digit) {
 
 // Takes the number off the front of `text`.
 ParsedValue<Decimal> take_decimal(std::string_view& text) {
-    if (text.empty()) return refuse("is empty");
-    if (text.front() == '-') return refuse("is negative");
-    if (!is_digit(text.front())) return refuse("does not start with a number");
+    if (text.empty()) return bad_value("is empty");
+    if (text.front() == '-') return bad_value("is negative");
+    if (!is_digit(text.front())) return bad_value("does not start with a number");
     Decimal number;
     std::size_t at = 0;
     for (; at < text.size() && is_digit(text[at]); ++at)
-        if (!append_digit(number.mantissa, text[at])) return refuse("is too large");
+        if (!append_digit(number.mantissa, text[at])) return bad_value("is too large");
     if (at < text.size() && text[at] == '.') {
         const std::size_t first = ++at;
         while (at < text.size() && is_digit(text[at])) ++at;
-        if (at == first) return refuse("has no digit after the decimal point");
+        if (at == first) return bad_value("has no digit after the decimal point");
         std::size_t last = at;  // trailing zeros say nothing
         while (last > first && text[last - 1] == '0') --last;
-        if (last - first > max_fraction_digits) return refuse("has too many digits");
+        if (last - first > max_fraction_digits) return bad_value("has too many digits");
         for (std::size_t i = first; i < last; ++i)
-            if (!append_digit(number.mantissa, text[i])) return refuse("has too many digits");
+            if (!append_digit(number.mantissa, text[i])) return bad_value("has too many digits");
         number.scale = static_cast<unsigned>(last - first);
     }
     text.remove_prefix(at);
@@ -82,21 +79,22 @@ ParsedValue<Decimal> take_decimal(std::string_view& text) {
 ParsedValue<std::uint64_t> parse_quantity(std::string_view text, std::span<const Unit> units,
                                           std::string_view whole_of) {
     const auto number = take_decimal(text);
-    if (!number) return tl::unexpected<ValueError>(number.error());
+    if (!number) return tl::unexpected(number.error());
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == text; });
     if (unit == units.end()) {
-        if (text.empty()) return refuse("has no unit");
-        return refuse(fmt::format("has the unknown unit {}", in_quotes(text, 16)));
+        if (text.empty()) return bad_value("has no unit");
+        return bad_value(fmt::format("has the unknown unit {}", in_quotes(text, 16)));
     }
     std::uint64_t divisor = 1;
     for (unsigned i = 0; i < number->scale; ++i) divisor *= 10;
     const std::uint64_t common = std::gcd(divisor, unit->factor);
     divisor /= common;
-    if (number->mantissa % divisor != 0) return refuse(fmt::format("is not a whole number of {}", whole_of));
+    if (number->mantissa % divisor != 0)
+        return bad_value(fmt::format("is not a whole number of {}", whole_of));
     std::uint64_t value = 0;
     if (__builtin_mul_overflow(number->mantissa / divisor, unit->factor / common, &value))
-        return refuse("is too large");
+        return bad_value("is too large");
     return value;
 }
 
@@ -109,13 +107,6 @@ std::string print_quantity(std::uint64_t value, std::span<const Unit> units, std
     return fmt::format("{}{}", value, smallest);
 }
 
-int hex_digit(char c) {
-    if (is_digit(c)) return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 unsigned family_bits(const IpAddress& address) { return address.is_v6 ? 128 : 32; }
 
 }  // namespace
@@ -125,50 +116,50 @@ ParsedValue<std::uint64_t> parse_size(std::string_view text) {
 }
 
 ParsedValue<Rate> parse_rate(std::string_view text) {
-    const auto bits = parse_quantity(text, rate_units, "bits a second");
-    if (!bits) return tl::unexpected<ValueError>(bits.error());
-    return Rate{*bits};
+    return parse_quantity(text, rate_units, "bits a second").map([](std::uint64_t bits) {
+        return Rate{bits};
+    });
 }
 
 ParsedValue<Duration> parse_time(std::string_view text) {
     if (text == "0") return Duration{};
     const auto ps = parse_quantity(text, time_units, "picoseconds");
-    if (!ps) return tl::unexpected<ValueError>(ps.error());
+    if (!ps) return tl::unexpected(ps.error());
     if (*ps > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        return refuse("is too large");
+        return bad_value("is too large");
     return Duration{static_cast<std::int64_t>(*ps)};
 }
 
 ParsedValue<std::uint32_t> parse_length(std::string_view text) {
     const auto meters = parse_quantity(text, length_units, "meters");
-    if (!meters) return tl::unexpected<ValueError>(meters.error());
-    if (*meters > std::numeric_limits<std::uint32_t>::max()) return refuse("is too large");
+    if (!meters) return tl::unexpected(meters.error());
+    if (*meters > std::numeric_limits<std::uint32_t>::max()) return bad_value("is too large");
     return static_cast<std::uint32_t>(*meters);
 }
 
 ParsedValue<Chance> parse_chance(std::string_view text) {
     const auto parts = parse_quantity(text, chance_units, "parts per billion");
-    if (!parts) return tl::unexpected<ValueError>(parts.error());
-    if (*parts > Chance::always) return refuse("is more than 100%");
+    if (!parts) return tl::unexpected(parts.error());
+    if (*parts > Chance::always) return bad_value("is more than 100%");
     return Chance{static_cast<std::uint32_t>(*parts)};
 }
 
 ParsedValue<std::uint64_t> parse_integer(std::string_view text) {
     const auto number = take_decimal(text);
-    if (!number) return tl::unexpected<ValueError>(number.error());
-    if (!text.empty() || number->scale != 0) return refuse("is not a whole number");
+    if (!number) return tl::unexpected(number.error());
+    if (!text.empty() || number->scale != 0) return bad_value("is not a whole number");
     return number->mantissa;
 }
 
 ParsedValue<MacAddress> parse_mac(std::string_view text) {
     constexpr std::size_t mac_characters = 17;
     MacAddress mac;
-    if (text.size() != mac_characters) return refuse("is not a MAC address");
+    if (text.size() != mac_characters) return bad_value("is not a MAC address");
     for (std::size_t i = 0; i < mac.bytes.size(); ++i) {
-        const int high = hex_digit(text[3 * i]), low = hex_digit(text[3 * i + 1]);
-        if (high < 0 || low < 0) return refuse("is not a MAC address");
-        if (i + 1 < mac.bytes.size() && text[3 * i + 2] != ':') return refuse("is not a MAC address");
-        mac.bytes[i] = static_cast<std::uint8_t>(high * 16 + low);
+        const char* const digits = text.data() + 3 * i;
+        const auto [end, error] = std::from_chars(digits, digits + 2, mac.bytes[i], 16);
+        const bool goes_on = i + 1 == mac.bytes.size() || digits[2] == ':';
+        if (error != std::errc{} || end != digits + 2 || !goes_on) return bad_value("is not a MAC address");
     }
     return mac;
 }
@@ -176,31 +167,31 @@ ParsedValue<MacAddress> parse_mac(std::string_view text) {
 ParsedValue<LoadBalance> parse_load_balance(std::string_view text) {
     for (std::size_t n = 0; n < load_balance_names.size(); ++n)
         if (load_balance_names[n] == text) return static_cast<LoadBalance>(n);
-    return refuse("is no mode of load balancing", "write hash, flowlet, adaptive or packet");
+    return bad_value("is no mode of load balancing", "write hash, flowlet, adaptive or packet");
 }
 
 ParsedValue<IpAddress> parse_address(std::string_view text) {
     IpAddress address;
     const std::string zero_ended(text);
-    if (text.find('\0') != text.npos) return refuse("is not an IP address");
+    if (text.find('\0') != text.npos) return bad_value("is not an IP address");
     if (inet_pton(AF_INET, zero_ended.c_str(), address.bytes.data()) == 1) return address;
     address.is_v6 = true;
     if (inet_pton(AF_INET6, zero_ended.c_str(), address.bytes.data()) == 1) return address;
-    if (text.find('/') != text.npos) return refuse("is not an IP address", "leave the prefix length out");
-    return refuse("is not an IP address");
+    if (text.find('/') != text.npos) return bad_value("is not an IP address", "leave the prefix length out");
+    return bad_value("is not an IP address");
 }
 
 ParsedValue<IpPrefix> parse_prefix(std::string_view text) {
     const std::size_t slash = text.find('/');
     const auto address = parse_address(text.substr(0, slash));
-    if (!address) return refuse("is not an IP address with a prefix length");
+    if (!address) return bad_value("is not an IP address with a prefix length");
     const unsigned bits = family_bits(*address);
     if (slash == text.npos)
-        return refuse("has no prefix length",
-                      fmt::format("write {}/{} for one host alone, or a shorter length", text, bits));
+        return bad_value("has no prefix length",
+                         fmt::format("write {}/{} for one host alone, or a shorter length", text, bits));
     const auto length = parse_integer(text.substr(slash + 1));
     if (!length || *length > bits)
-        return refuse(fmt::format("has a prefix length that is not a number from 0 to {}", bits));
+        return bad_value(fmt::format("has a prefix length that is not a number from 0 to {}", bits));
     return IpPrefix{*address, static_cast<std::uint8_t>(*length)};
 }
 
@@ -209,7 +200,7 @@ ParsedValue<IpPrefix> parse_network(std::string_view text) {
     if (!prefix) return prefix;
     const IpPrefix network = network_of(*prefix);
     if (network != *prefix)
-        return refuse("has host bits set", fmt::format("write {}", print_prefix(network)));
+        return bad_value("has host bits set", fmt::format("write {}", print_prefix(network)));
     return prefix;
 }
 

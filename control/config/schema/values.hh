@@ -23,6 +23,10 @@ struct ValueError {
 template <class T>
 using ParsedValue = tl::expected<T, ValueError>;
 
+inline tl::unexpected<ValueError> bad_value(std::string wrong, std::string remedy = {}) {
+    return tl::unexpected(ValueError{std::move(wrong), std::move(remedy)});
+}
+
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 ParsedValue<std::uint64_t> parse_size(std::string_view text);     // bytes: "150KB", "1.5MiB", "9216"

@@ -307,9 +307,7 @@ std::string set_path(toml::table& document, std::string_view text) {
     if (equals == text.npos || equals == 0) return "wants PATH=VALUE";
     std::string_view path = text.substr(0, equals);
     const std::string_view said = text.substr(equals + 1);
-    auto value = parse_toml(fmt::format("value = {}", said), "--set");
-    if (!value || value->size() != 1)
-        value = parse_toml(fmt::format("value = {}", toml_string(said)), "--set");
+    auto value = parse_toml_value(said);
     if (!value) return "has no value";
     toml::node* at = &document;
     while (true) {

@@ -8,7 +8,7 @@
 
 #include "control/config/lint/judge.hh"
 #include "control/config/lint/lint_parts.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/values.hh"
 #include "control/fabric/plan/balance_lint.hh"
 #include "control/fabric/plan/deadlock.hh"

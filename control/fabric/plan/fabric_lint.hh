@@ -16,7 +16,7 @@ struct FabricFinding {
     std::size_t others = 0;  // switches that have the same to hear
     std::string text(const std::string& file) const;
 };
-// Worst first. `force`: what may be forced (control/config/schema/force.hh), and a circle of pauses, is no
+// Worst first. `force`: what may be forced (control/config/schema/finding.hh), and a circle of pauses, is no
 // error; switches remember it.
 std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage& stage = tell_nobody);
 

@@ -21,7 +21,7 @@
 #include "control/config/lint/machine.hh"
 #include "control/config/lint/memory.hh"
 #include "control/config/schema/config.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "control/config/schema/finding_id.hh"
-#include "control/config/schema/schema_man.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/text/man_page.hh"
 #include "control/serve/daemon/headroom_verb.hh"
 #include "control/serve/daemon/options.hh"
 #include "control/serve/daemon/page_verb.hh"

@@ -7,7 +7,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "control/config/schema/overrides.hh"
+#include "control/config/schema/config.hh"
 #include "control/report/figures/assertions.hh"
 #include "lib/values/units.hh"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "control/config/schema/config.hh"
 #include "control/config/schema/config_paths.hh"
-#include "control/config/schema/overrides.hh"
 #include "control/serve/server/config_file.hh"
 #include "control/serve/server/rpc.hh"
 #include "control/switch/running/running_switch.hh"

@@ -14,7 +14,6 @@
 #include <sstream>
 #include <utility>
 
-#include "control/config/schema/config_edit.hh"
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"

@@ -7,7 +7,6 @@
 #include <tl/expected.hpp>
 
 #include "control/config/schema/config.hh"
-#include "control/config/schema/overrides.hh"
 
 namespace sluice {
 

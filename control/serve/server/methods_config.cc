@@ -9,7 +9,7 @@
 
 #include "control/config/lint/judge.hh"
 #include "control/config/schema/config_paths.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "control/config/lint/lint_qos.hh"
+#include "control/config/lint/judge.hh"
 #include "control/config/schema/values.hh"
 #include "control/report/figures/report_port.hh"
 #include "control/serve/server/api.hh"
@@ -19,11 +19,6 @@ Json classes_json(std::uint8_t mask) {
     for (unsigned n = 0; n < classes; ++n)
         if ((mask >> n & 1U) != 0) list.push_back(n);
     return list;
-}
-
-std::string_view mode_name(PfcMode mode) {
-    constexpr std::array<std::string_view, 4> names{"symmetric", "asymmetric", "semi-lossless", "off"};
-    return names[static_cast<unsigned>(mode)];
 }
 
 // The limit on shared use, as an operator writes it.
@@ -87,7 +82,7 @@ Json port_json(const RunningSwitch& running, PortId id) {
     const std::string& name = running.port_names()[id];
     const EffectivePort& port = qos.ports.at(name);
     Json json = {{"preset", running.config().ports.at(name).qos},
-                 {"pfc_mode", mode_name(port.mode)},
+                 {"pfc_mode", to_string(port.mode)},
                  {"lossless", classes_json(port.lossless)},
                  {"sends_pfc", classes_json(port.masks.may_send)},
                  {"obeys_pfc", classes_json(port.masks.honors)},

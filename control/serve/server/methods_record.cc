@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "control/config/schema/route_changes.hh"
 #include "control/config/schema/values.hh"
 #include "control/report/figures/recorded_report.hh"
 #include "control/report/figures/report_observation.hh"
@@ -86,12 +87,8 @@ Json why_show(Api& api, RpcClient&, RpcParameters& parameters) {
 
 FlowFilter filter_of(const FlowQuestion& question, bool with_source) {
     FlowFilter filter;
-    const auto host = [](const IpAddress& address) {
-        return FlowFilter::Prefix{address.bytes, static_cast<std::uint8_t>(address.is_v6 ? 128 : 32),
-                                  address.is_v6};
-    };
-    filter.destination = host(question.destination);
-    if (with_source) filter.source = host(question.source);
+    filter.destination = host_prefix(question.destination);
+    if (with_source) filter.source = host_prefix(question.source);
     if (question.source_port != 0) filter.source_port = question.source_port;
     if (question.destination_port != 0) filter.destination_port = question.destination_port;
     filter.destination_qp = question.queue_pair;

@@ -9,7 +9,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/lint/lint_nic.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/kernel/interface_address.hh"
 #include "control/switch/running/running_switch.hh"

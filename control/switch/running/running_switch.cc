@@ -7,7 +7,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/decision_filter.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/observation.hh"

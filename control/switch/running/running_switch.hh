@@ -36,7 +36,7 @@ struct RunningOptions {
     std::string name = "sluice";        // unique in the process
     std::uint32_t identity = 0;         // among the switches of a run: their draws differ (WRED, faults)
     unsigned trace_slots = 0;           // per queue; 0: no depth trace
-    std::vector<std::string> forced{};  // force.hh: accepted reasons why it is not lossless
+    std::vector<std::string> forced{};  // finding.hh: accepted reasons why it is not lossless
     unsigned packets = 0;               // packet buffers; 0: as many as the configuration needs
     bool observes = true;               // false: the caller takes the workers' events
     rte_mempool* pool = nullptr;        // of the packet buffers, shared with other switches; null: its own

@@ -7,11 +7,6 @@
 
 namespace sluice {
 
-std::string_view watchdog_action_text(WatchdogAction action) {
-    constexpr std::array<std::string_view, 4> words{"drop", "forward", "alert", "off"};
-    return words.at(static_cast<std::size_t>(action));
-}
-
 // A window that runs is nobody's business yet.
 std::string_view watchdog_state_text(WatchdogState state) {
     constexpr std::array<std::string_view, 5> words{"off", "operational", "operational", "stormed", "cut"};
@@ -32,7 +27,7 @@ std::vector<WatchdogNotice> WatchdogWatch::new_notices(const Switch& device) {
                 id,
                 static_cast<ClassId>(n),
                 false,
-                std::string(watchdog_action_text(static_cast<WatchdogAction>(counters.action.get()))),
+                std::string(to_string(static_cast<WatchdogAction>(counters.action.get()))),
                 counters.storm_passed.get(),
                 counters.storm_dropped.get()};
             // A storm that ends and one that begins between two looks: the end came first, unless it is its

@@ -39,7 +39,6 @@ class WatchdogWatch {
     std::vector<std::array<Seen, classes>> seen_;
 };
 
-std::string_view watchdog_action_text(WatchdogAction action);
 std::string_view watchdog_state_text(WatchdogState state);
 
 }  // namespace sluice

@@ -13,7 +13,7 @@ struct Refusal {
     std::optional<std::string> id{};     // the finding's name: findings.def
     std::optional<std::string> value{};  // wanted for it
     std::optional<std::string> remedy{};
-    bool may_be_forced = false;  // force.hh
+    bool may_be_forced = false;  // finding.hh
     enum class Kind : std::uint8_t { refused, too_many } kind = Kind::refused;
 };
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "control/config/lint/judge.hh"
-#include "control/config/schema/force.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/running/surroundings.hh"

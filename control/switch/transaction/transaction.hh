@@ -49,7 +49,7 @@ class Transaction {
 
     struct Options {
         std::optional<Duration> confirm{};     // goes back after this time, unless it is confirmed
-        bool force = false;                    // although it is not lossless: force.hh
+        bool force = false;                    // although it is not lossless: finding.hh
         std::optional<std::uint64_t> trial{};  // of this client
         std::string_view what = "set";         // for the history
     };

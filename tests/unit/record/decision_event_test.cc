@@ -23,9 +23,9 @@ FlowKey v4_flow() {
     return flow;
 }
 
-FlowFilter::Prefix prefix(std::array<std::uint8_t, 4> address, std::uint8_t length) {
-    FlowFilter::Prefix prefix;
-    std::copy(address.begin(), address.end(), prefix.address.begin());
+IpPrefix prefix(std::array<std::uint8_t, 4> address, std::uint8_t length) {
+    IpPrefix prefix;
+    std::copy(address.begin(), address.end(), prefix.address.bytes.begin());
     prefix.length = length;
     return prefix;
 }

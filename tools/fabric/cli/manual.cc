@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "control/config/schema/schema_man.hh"
+#include "control/config/schema/schema.hh"
 #include "control/config/text/man_page.hh"
 #include "control/fabric/plan/fabric_config.hh"
 

@@ -1,5 +1,4 @@
 // A configuration file that is changed keeps all other text: words, comments, order.
-#include "control/config/schema/config_edit.hh"
 
 #include <array>
 #include <sstream>
@@ -9,7 +8,7 @@
 
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
-#include "control/config/schema/toml_statements.hh"
+#include "control/config/schema/toml_text.hh"
 #include "control/config/schema/values.hh"
 #include "lib/values/rng.hh"
 #include "tests/tries.hh"

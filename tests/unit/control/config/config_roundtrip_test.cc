@@ -153,7 +153,7 @@ DecisionsConfig random_decisions(Random& random) {
     if (random.once_in(2)) decisions.verdicts = {Verdict::paused, Verdict::sent};
     if (random.once_in(2)) decisions.flow.source = network_of(random.prefix());
     if (random.once_in(2)) decisions.flow.destination_port = static_cast<std::uint16_t>(random.below(65'536));
-    if (random.once_in(2)) decisions.flow.qp = static_cast<std::uint32_t>(random.below(1U << 24));
+    if (random.once_in(2)) decisions.flow.destination_qp = static_cast<std::uint32_t>(random.below(1U << 24));
     return decisions;
 }
 

@@ -109,7 +109,7 @@ qp = 7)");
     CHECK_FALSE(filter.any_egress || filter.any_flow);
     LONGS_EQUAL(0b1001, filter.traffic_classes);
     LONGS_EQUAL(bit_of(Verdict::dropped) | bit_of(Verdict::paused), filter.verdicts);
-    CHECK_TRUE(filter.flow.destination && filter.flow.destination->is_v6);
+    CHECK_TRUE(filter.flow.destination && filter.flow.destination->address.is_v6);
     LONGS_EQUAL(33, filter.flow.destination->length);
     CHECK_FALSE(filter.flow.source.has_value());
     LONGS_EQUAL(7, *filter.flow.destination_qp);

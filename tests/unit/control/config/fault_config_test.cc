@@ -35,7 +35,7 @@ TEST(FaultConfig, refusesWithAReason) {
     refused("drop_every", "-1", "is negative");
     refused("drop_every", "often", "is not an integer");
     refused("drop_every", "", "is not an integer");
-    refused("drop_every", "1\nseed = 3", "no value");
+    refused("drop_every", "1\nseed = 3", "is not an integer");
     refused("drop_chance", "101%", "is more than 100%");
     refused("drop_chance", "1", "is not a string");
     refused("drop_chance", "0.00000001%", "is not a whole number of parts per billion");

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "control/config/lint/lint.hh"
-#include "control/config/schema/config_edit.hh"
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/schema.hh"
