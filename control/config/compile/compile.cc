@@ -11,6 +11,7 @@
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/receive_queue.hh"
 #include "dataplane/ports/ring_size.hh"
+#include "lib/frame/classify.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice {
@@ -80,6 +81,16 @@ ClassMap class_map(const MapConfig& from, const PortConfig& port) {
     map.default_tc = port.default_tc;
     map.trust = port.trust;
     return map;
+}
+
+ClassId class_of(const ClassMap& map, const PacketLabel& label) {
+    Parsed parsed;
+    parsed.roce = true;
+    parsed.cnp = label.cnp;
+    parsed.tos = static_cast<std::uint8_t>(label.dscp << 2);
+    parsed.tags = label.pcp ? 1 : 0;
+    parsed.pcp = label.pcp.value_or(0);
+    return traffic_class(parsed, map);
 }
 
 BalancePolicy balance_policy(const LoadBalanceConfig& config) {

@@ -31,6 +31,13 @@ struct OperatorState {
 // `macs[i]` is the MAC of the i-th port in configuration order. `qos` has no problems.
 BalancePolicy balance_policy(const LoadBalanceConfig& config);
 ClassMap class_map(const MapConfig& from, const PortConfig& port);
+// A RoCE packet, and the class that a port's map gives it as it comes in.
+struct PacketLabel {
+    unsigned dscp;
+    std::optional<std::uint8_t> pcp{};  // absent: untagged
+    bool cnp = false;
+};
+ClassId class_of(const ClassMap& map, const PacketLabel& label);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);
 

@@ -10,7 +10,6 @@
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
-#include "lib/frame/classify.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice {
@@ -27,25 +26,10 @@ std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
 
 using PortsAt = decltype(Config::ports)::const_iterator;
 
-struct Label {
-    std::uint8_t dscp;
-    std::optional<std::uint8_t> pcp{};
-    Ecn ecn = Ecn::not_ect;
-    bool cnp = false;
-};
-// As the switch classifies the host's frames.
-ClassId class_of(const ClassMap& map, const Label& label) {
-    Parsed parsed;
-    parsed.roce = true;
-    parsed.cnp = label.cnp;
-    parsed.tos = static_cast<std::uint8_t>(label.dscp << 2);
-    parsed.tags = label.pcp ? 1 : 0;
-    parsed.pcp = label.pcp.value_or(0);
-    return traffic_class(parsed, map);
-}
-roce::Marking marking(const Config& config, const PortConfig& port, const Label& label) {
+roce::Marking marking(const Config& config, const PortConfig& port, const PacketLabel& label, Ecn ecn) {
     const ClassMap map = class_map(map_of(config, port), port);
-    roce::Marking made{label.dscp, map.tc_to_priority_group[class_of(map, label)], label.ecn, {}};
+    roce::Marking made{
+        static_cast<std::uint8_t>(label.dscp), map.tc_to_priority_group[class_of(map, label)], ecn, {}};
     if (label.pcp) made.vlan_tci = static_cast<std::uint16_t>(*label.pcp << 13);
     return made;
 }
@@ -103,8 +87,8 @@ class HostSpecs {
         spec.nic.seed = place.seed;
         spec.nic.ring_frames = host.ring_frames;
         spec.nic.reaction = reaction_parameters(host, port.speed);
-        spec.nic.ack = marking(config, port, {host.ack_dscp.value_or(host.dscp), host.pcp, host.ecn});
-        spec.nic.cnp = marking(config, port, {host.cnp_dscp, {}, Ecn::not_ect, true});
+        spec.nic.ack = marking(config, port, {host.ack_dscp.value_or(host.dscp), host.pcp}, host.ecn);
+        spec.nic.cnp = marking(config, port, {host.cnp_dscp, {}, true}, Ecn::not_ect);
         spec.nic.cnp_interval = host.cnp_interval;
         spec.nic.cnp_scope = host.cnp_scope;
         spec.nic.port_of_qp = host.port_of_qp;
@@ -132,7 +116,7 @@ class HostSpecs {
         if (flow.stop) end.stop = Time{} + *flow.stop;
         if (flow.messages != 0) end.messages = flow.messages;
         end.data = marking(*self_place.config, port_of(self_place),
-                           {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : self.pcp, self.ecn});
+                           {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : self.pcp}, self.ecn);
         end.requester.mtu = end.responder.mtu = path_mtu(from, to);
         end.requester.window_bytes = from.window_bytes;
         end.requester.recovery = end.responder.recovery =
@@ -323,7 +307,7 @@ HostPath path_within(const Config& config, const FlowConfig& flow, const HostCon
                      const HostConfig& to) {
     const PortConfig &a = config.ports.at(from.port), &b = config.ports.at(to.port);
     const auto [slow, fast] = std::minmax(a.speed, b.speed);
-    const DataLabel label = data_label(flow, from, to);
+    const PacketLabel label = data_label(flow, flow.kind == FlowKind::read ? to : from);
     return {slow, fast, cable_delay(a) + cable_delay(b),
             is_on_wire(config, from.port) ? 0 : config.buffer_size_bytes,
             std::min(drain_rate(config, label, from.port, to.port),
@@ -332,14 +316,14 @@ HostPath path_within(const Config& config, const FlowConfig& flow, const HostCon
 
 }  // namespace
 
-DataLabel data_label(const FlowConfig& flow, const HostConfig& from, const HostConfig& to) {
-    const HostConfig& sender = flow.kind == FlowKind::read ? to : from;
+PacketLabel data_label(const FlowConfig& flow, const HostConfig& sender) {
     return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
 }
 
-Rate drain_rate(const Config& config, const DataLabel& label, const std::string& in, const std::string& out) {
+Rate drain_rate(const Config& config, const PacketLabel& label, const std::string& in,
+                const std::string& out) {
     const PortConfig &from = config.ports.at(in), &to = config.ports.at(out);
-    const ClassId tc = class_of(class_map(map_of(config, from), from), {label.dscp, label.pcp});
+    const ClassId tc = class_of(class_map(map_of(config, from), from), label);
     const QueueConfig& queue = to.queue[map_of(config, to).tc_to_queue[tc]];
     Rate rate = to.speed;
     for (const Rate limit : {to.shaper, queue.max_rate})

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config/compile/qos.hh"
+#include "control/config/compile/compile.hh"
 #include "control/config/schema/config.hh"
 #include "dataplane/peers/host_port.hh"
 #include "lib/roce/collective.hh"
@@ -41,15 +41,12 @@ struct HostPath {
 using HostPathOf =
     std::function<HostPath(const FlowConfig& flow, const std::string& from, const std::string& to)>;
 
-// How a flow labels its data; of a READ, the host that is read from sends it.
-struct DataLabel {
-    std::uint8_t dscp;
-    std::optional<std::uint8_t> pcp;
-};
-DataLabel data_label(const FlowConfig& flow, const HostConfig& from, const HostConfig& to);
+// How a flow labels its data; of a READ, the host that is read from is the sender.
+PacketLabel data_label(const FlowConfig& flow, const HostConfig& sender);
 // Of a switch: what its shaper and the queue's max_rate leave of a port's speed to such data that came in by
 // another port.
-Rate drain_rate(const Config& config, const DataLabel& label, const std::string& in, const std::string& out);
+Rate drain_rate(const Config& config, const PacketLabel& label, const std::string& in,
+                const std::string& out);
 
 // A collective of hosts. Its queue pairs are of a flow that names no hosts by itself.
 struct CollectivePlan {

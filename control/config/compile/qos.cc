@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "control/config/compile/qos_pools.hh"
-#include "control/config/compile/qos_presets.hh"
 #include "control/config/compile/wred_profiles.hh"
 #include "control/config/schema/findings.hh"
 #include "control/config/schema/values.hh"
@@ -14,12 +13,6 @@
 
 namespace sluice {
 namespace {
-
-std::uint8_t mask_of(const std::vector<ClassId>& list) {
-    unsigned mask = 0;
-    for (const ClassId n : list) mask |= 1U << n;
-    return static_cast<std::uint8_t>(mask);
-}
 
 // Its text is for errors alone, and a fabric has millions.
 struct PortKey {
@@ -114,13 +107,10 @@ void read_group(const Reading& in, unsigned n) {
 
 // Whether some class that the port's packets may have leaves by this queue; an idle queue needs no reserve.
 bool in_use(const MapConfig& map, unsigned queue) {
-    unsigned classes_in_use = 0;
-    for (const ClassId tc : map.dscp_to_tc) classes_in_use |= 1U << tc;
+    unsigned classes_in_use = mask_of(map.dscp_to_tc);
     if (map.cnp_tc) classes_in_use |= 1U << *map.cnp_tc;
     if (map.roce_tc) classes_in_use |= 1U << *map.roce_tc;
-    for (unsigned tc = 0; tc < classes; ++tc)
-        if ((classes_in_use >> tc & 1U) != 0 && map.tc_to_queue[tc] == queue) return true;
-    return false;
+    return (map_classes(map.tc_to_queue, classes_in_use) >> queue & 1U) != 0;
 }
 
 // The default: two frames of the MTU, but of a slow rate, whose burst would stand out for long, no more than
@@ -167,9 +157,7 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
 // ECN belongs to RoCE's queues: those of the preset's classes for it, and of the class that a rule names.
 bool carries_roce(const MapConfig& map, unsigned roce, unsigned queue) {
     if (map.roce_tc) roce |= 1U << *map.roce_tc;
-    for (unsigned tc = 0; tc < classes; ++tc)
-        if ((roce >> tc & 1U) != 0 && map.tc_to_queue[tc] == queue) return true;
-    return false;
+    return (map_classes(map.tc_to_queue, roce) >> queue & 1U) != 0;
 }
 
 void read_wred(const Reading& in, unsigned n, const Preset& preset) {
@@ -181,11 +169,10 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
         in.out.wred_profile[n] = *profile;
         return;
     }
-    const WredProblem& problem = profile.error();
-    const bool of_port = problem.path.empty();
-    in.qos.problems.push_back({of_port ? in.name : std::string(),
-                               of_port ? std::string(PortKey{"queue", n, "wred"}) : problem.path,
-                               problem.wrong, problem.fix, "wred-profile"});
+    QosProblem& problem = in.qos.problems.emplace_back(std::move(profile.error()));
+    if (!problem.key.empty()) return;
+    problem.port = in.name;
+    problem.key = PortKey{"queue", n, "wred"};
 }
 
 // CNPs are never paused: a pause for a priority of their queue is not honored in any mode.

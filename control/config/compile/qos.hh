@@ -82,5 +82,9 @@ MapConfig map_of(const Config& config, const PortConfig& port);
 std::string qos_tables(const EffectiveQos& qos);
 // One of them: the terms of a headroom, a line each.
 std::string headroom_table(const Headroom& headroom);
+// What buffer.profile gives in one line, for lint's note ("tomahawk3, Broadcom Tomahawk 3 (BCM56980): size
+// 67117468, cell 254, ..."), and as a table for --check; empty without a profile.
+std::string profile_sentence(const Config& config, const BufferProfile& profile);
+std::string profile_table(const Config& config, const EffectiveQos& qos);
 
 }  // namespace sluice

@@ -1,18 +1,34 @@
 // The pools of an EffectiveQos, and whether the cells that groups and queues promise fit them.
 //
+// The meaning of `qos = NAME` of a port, until its own keys override it, is here, too.
+//
 // make_pools comes first; each group and queue then chooses its pool and adds its promise; check_pools comes
 // last. Cells of the configuration round up for a promise and down for a limit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/config/compile/qos.hh"
 
 namespace sluice {
+
+struct Preset {
+    std::uint8_t lossless;
+    std::uint8_t roce;  // traffic classes
+    PfcMode mode;
+    std::array<std::uint8_t, classes> weight;  // 0: strict
+    bool one_ingress_pool;
+    std::string_view wred;  // of the queues of RoCE
+};
+
+// A name that is no preset's is `lossless`.
+Preset preset_of(const std::string& name);
 
 enum class Round : std::uint8_t { up, down };  // a promise, a limit
 

@@ -44,17 +44,19 @@ Curve over(const Curve& base, const WredCurveConfig& configured) {
             configured.probability.value_or(base.probability)};
 }
 
-tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfig& config,
-                                                                 const std::string& name, Rate speed,
-                                                                 std::uint32_t mtu) {
-    std::optional<WredProblem> problem;
+tl::expected<std::optional<WredProfile>, QosProblem> configured(const WredConfig& config,
+                                                                const std::string& name, Rate speed,
+                                                                std::uint32_t mtu) {
+    std::optional<QosProblem> problem;
     const auto curve = [&](const char* key, const Curve& base, const WredCurveConfig& configured) {
         const Curve made = over(base, configured);
         if (made.min > made.max && !problem)
             problem =
-                WredProblem{fmt::format("wred.{}.{}_min", name, key),
-                            fmt::format("its min of {} bytes is above its max of {}", made.min, made.max),
-                            fmt::format("write {}_max = {} or more", key, made.min)};
+                QosProblem{{},
+                           fmt::format("wred.{}.{}_min", name, key),
+                           fmt::format("its min of {} bytes is above its max of {}", made.min, made.max),
+                           fmt::format("write {}_max = {} or more", key, made.min),
+                           "wred-profile"};
         return made;
     };
     const std::uint64_t least = std::min(two_packets(mtu), config.green.max_bytes.value_or(two_packets(mtu)));
@@ -72,9 +74,11 @@ tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfi
     if (config.mark_at == MarkAt::sojourn) {
         if (!config.sojourn_max || *config.sojourn_max < sojourn_least)
             return tl::unexpected(
-                WredProblem{fmt::format("wred.{}.sojourn_max", name),
-                            config.sojourn_max ? "it is below sojourn_min" : "mark_at = \"sojourn\" needs it",
-                            "write sojourn_min = \"20us\" and sojourn_max = \"80us\", for example"});
+                QosProblem{{},
+                           fmt::format("wred.{}.sojourn_max", name),
+                           config.sojourn_max ? "it is below sojourn_min" : "mark_at = \"sojourn\" needs it",
+                           "write sojourn_min = \"20us\" and sojourn_max = \"80us\", for example",
+                           "wred-profile"});
         profile.sojourn = compiled({static_cast<std::uint64_t>(sojourn_least.ps),
                                     static_cast<std::uint64_t>(config.sojourn_max->ps),
                                     config.sojourn_probability.value_or(Chance::percent(100))});
@@ -85,9 +89,9 @@ tl::expected<std::optional<WredProfile>, WredProblem> configured(const WredConfi
 
 }  // namespace
 
-tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config& config,
-                                                                   const std::string& name, Rate speed,
-                                                                   std::uint32_t mtu) {
+tl::expected<std::optional<WredProfile>, QosProblem> wred_profile(const Config& config,
+                                                                  const std::string& name, Rate speed,
+                                                                  std::uint32_t mtu) {
     if (const auto found = config.wred.find(name); found != config.wred.end())
         return configured(found->second, name, speed, mtu);
     if (name == "linear") return one_curve(linear(speed, two_packets(mtu)));
@@ -95,9 +99,11 @@ tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config&
     if (name == "sonic") return one_curve(sonic);
     if (name == "none") return std::nullopt;
     return tl::unexpected(
-        WredProblem{{},
-                    fmt::format("there is no WRED profile \"{}\"", name),
-                    fmt::format("name one of {}, or add [wred.{}]", wred_profile_names, name)});
+        QosProblem{{},
+                   {},
+                   fmt::format("there is no WRED profile \"{}\"", name),
+                   fmt::format("name one of {}, or add [wred.{}]", wred_profile_names, name),
+                   "wred-profile"});
 }
 
 }  // namespace sluice

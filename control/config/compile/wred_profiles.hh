@@ -4,7 +4,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "control/config/schema/config.hh"
+#include "control/config/compile/qos.hh"
 #include "lib/queue/wred.hh"
 
 namespace sluice {
@@ -15,15 +15,10 @@ namespace sluice {
 //   drops
 constexpr std::string_view wred_profile_names = "linear, steep, sonic, none";
 
-struct WredProblem {
-    std::string path;  // "wred.NAME.green_min"
-    std::string wrong;
-    std::string fix;
-};
-
-// The profile `name` on a port of this speed and MTU; nothing for "none".
-tl::expected<std::optional<WredProfile>, WredProblem> wred_profile(const Config& config,
-                                                                   const std::string& name, Rate speed,
-                                                                   std::uint32_t mtu);
+// The profile `name` on a port of this speed and MTU; nothing for "none". A problem without a key is of the
+// name.
+tl::expected<std::optional<WredProfile>, QosProblem> wred_profile(const Config& config,
+                                                                  const std::string& name, Rate speed,
+                                                                  std::uint32_t mtu);
 
 }  // namespace sluice

@@ -4,32 +4,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 
 #include "control/config/schema/values.hh"
 
 namespace sluice {
 namespace {
 
-constexpr std::string_view kind_name(FrameKind kind) {
-    constexpr std::array<std::string_view, 4> names{"other", "mac_control", "ipv4", "ipv6"};
-    return names[static_cast<std::size_t>(kind)];
-}
-constexpr std::string_view ecn_name(Ecn ecn) {
-    constexpr std::array<std::string_view, 4> names{"not_ect", "ect1", "ect0", "ce"};
-    return names[static_cast<std::size_t>(ecn)];
-}
-constexpr std::string_view part_name(Admission part) {
-    constexpr std::array<std::string_view, 5> names{"reserved", "shared", "headroom", "refused", "refused"};
-    return names[static_cast<std::size_t>(part)];
-}
-constexpr std::string_view place_name(MarkPlace place) {
-    constexpr std::array<std::string_view, 3> names{"enqueue", "dequeue", "sojourn"};
-    return names[static_cast<std::size_t>(place)];
-}
-constexpr std::string_view outcome_name(MarkOutcome outcome) {
-    constexpr std::array<std::string_view, 3> names{"passed", "marked", "dropped"};
-    return names[static_cast<std::size_t>(outcome)];
-}
+using Name = std::string_view;
+constexpr std::array kind_names{Name("other"), Name("mac_control"), Name("ipv4"), Name("ipv6")};
+constexpr std::array ecn_names{Name("not_ect"), Name("ect1"), Name("ect0"), Name("ce")};
+constexpr std::array part_names{Name("reserved"), Name("shared"), Name("headroom"), Name("refused"),
+                                Name("refused")};
+constexpr std::array place_names{Name("enqueue"), Name("dequeue"), Name("sojourn")};
+constexpr std::array outcome_names{Name("passed"), Name("marked"), Name("dropped")};
+
+std::string_view name_of(const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; }
 
 // Text that grows at its end. Names of ports need no escape in JSON: they are letters, digits, '_', '.', '-'.
 class Line {
@@ -53,7 +43,8 @@ void add_arrival(Line& line, const Arrived& arrived, Time at, const CaptureTimel
     line.add(R"(,"arrival":{{"at_ps":{})", at.ps);
     if (timeline != nullptr) line.add(R"(,"captured_ns":{})", timeline->stamp_of(at));
     line.add(R"(,"bytes":{},"kind":"{}","tags":{},"dscp":{},"ecn":"{}","fragment":{})", arrived.frame_bytes,
-             kind_name(flow.kind), arrived.tags, arrived.dscp, ecn_name(arrived.ecn), arrived.fragment);
+             name_of(kind_names, flow.kind), arrived.tags, arrived.dscp, name_of(ecn_names, arrived.ecn),
+             arrived.fragment);
     if (flow.kind == FrameKind::ipv4 || flow.kind == FrameKind::ipv6)
         line.add(R"(,"protocol":{},"source":"{}","destination":"{}","source_port":{},"destination_port":{})",
                  flow.protocol, address(flow, flow.source), address(flow, flow.destination), flow.source_port,
@@ -86,9 +77,9 @@ void add_admission(Line& line, const Admitted& admitted) {
     line.add(
         R"(,"ingress":{{"part":"{}","cells":{},"reserved":{},"reserved_size":{},"shared":{},"limit":{},)"
         R"("headroom":{},"headroom_size":{},"pool_used":{},"pool_size":{},"in_xoff":{},"fired_xoff":{}}})",
-        part_name(admitted.part), admitted.cells, admitted.reserved, admitted.reserved_size, admitted.shared,
-        admitted.limit, admitted.headroom, admitted.headroom_size, admitted.pool_used, admitted.pool_size,
-        admitted.in_xoff, admitted.fired_xoff);
+        name_of(part_names, admitted.part), admitted.cells, admitted.reserved, admitted.reserved_size,
+        admitted.shared, admitted.limit, admitted.headroom, admitted.headroom_size, admitted.pool_used,
+        admitted.pool_size, admitted.in_xoff, admitted.fired_xoff);
 }
 
 void add_queue(Line& line, const Enqueued& enqueued, Time at) {
@@ -101,8 +92,8 @@ void add_queue(Line& line, const Enqueued& enqueued, Time at) {
 void add_draw(Line& line, const Drawn& drawn) {
     line.add(R"(,"draw":{{"at":"{}","outcome":"{}","length_bytes":{},"average_bytes":{},"sojourn_ps":{},)"
              R"("probability":{},"drawn":{},"of":4294967296}})",
-             place_name(drawn.place), outcome_name(drawn.outcome), drawn.length_bytes, drawn.average_bytes,
-             drawn.sojourn.ps, drawn.probability, drawn.drawn);
+             name_of(place_names, drawn.place), name_of(outcome_names, drawn.outcome), drawn.length_bytes,
+             drawn.average_bytes, drawn.sojourn.ps, drawn.probability, drawn.drawn);
 }
 
 void add_pause(Line& line, const GroupPaused& paused, const PortNames& ports) {
@@ -207,35 +198,28 @@ std::string explain_drop(const DecisionRecord& record, const PortNames& ports, c
 }  // namespace
 
 void DecisionRecord::join(const DecisionEvent& event) {
-    std::visit([&](const auto& what) { note(what, event.at); }, event.what);
-}
-
-void DecisionRecord::note(const Arrived& what, Time at) {
-    arrived = what;
-    arrived_at = at;
-}
-void DecisionRecord::note(const Enqueued& what, Time at) {
-    enqueued = what;
-    enqueued_at = at;
-}
-void DecisionRecord::note(const Drawn& what, Time) {
-    if (!drawn || drawn->outcome == MarkOutcome::passed) drawn = what;
-}
-void DecisionRecord::note(const Departed& what, Time at) {
-    departed = what;
-    end = at;
-}
-void DecisionRecord::note(const Dropped& what, Time at) {
-    dropped = what;
-    end = at;
-}
-void DecisionRecord::note(const Punted& what, Time at) {
-    punted = what;
-    end = at;
-}
-void DecisionRecord::note(const GroupPaused& what, Time at) {
-    paused = what;
-    end = at;
+    std::visit(
+        [&]<class What>(const What& what) {
+            if constexpr (std::is_same_v<What, Arrived>)
+                arrived = what, arrived_at = event.at;
+            else if constexpr (std::is_same_v<What, Routed>)
+                routed = what;
+            else if constexpr (std::is_same_v<What, Admitted>)
+                admitted = what;
+            else if constexpr (std::is_same_v<What, Enqueued>)
+                enqueued = what, enqueued_at = event.at;
+            else if constexpr (std::is_same_v<What, Drawn>)
+                drawn = !drawn || drawn->outcome == MarkOutcome::passed ? what : *drawn;
+            else if constexpr (std::is_same_v<What, Departed>)
+                departed = what, end = event.at;
+            else if constexpr (std::is_same_v<What, Dropped>)
+                dropped = what, end = event.at;
+            else if constexpr (std::is_same_v<What, Punted>)
+                punted = what, end = event.at;
+            else if constexpr (std::is_same_v<What, GroupPaused>)
+                paused = what, end = event.at;
+        },
+        event.what);
 }
 
 bool DecisionRecord::is_whole() const {
@@ -271,7 +255,7 @@ std::string reason_of(const DecisionRecord& record) {
     if (record.paused) return record.paused->behind ? "behind" : "buffer";
     if (record.dropped) return std::string(to_string(record.dropped->reason));
     if (record.punted) return std::string(to_string(record.punted->punt));
-    if (record.verdict() == Verdict::marked) return std::string(place_name(record.drawn->place));
+    if (record.verdict() == Verdict::marked) return std::string(name_of(place_names, record.drawn->place));
     return {};
 }
 

@@ -40,18 +40,6 @@ struct DecisionRecord {
         auto operator<=>(const Place&) const = default;
     };
     Place place() const;
-
-  private:
-    void note(const Unwanted&, Time) {}
-    void note(const Arrived& what, Time at);
-    void note(const Routed& what, Time) { routed = what; }
-    void note(const Admitted& what, Time) { admitted = what; }
-    void note(const Enqueued& what, Time at);
-    void note(const Drawn& what, Time at);
-    void note(const Departed& what, Time at);
-    void note(const Dropped& what, Time at);
-    void note(const Punted& what, Time at);
-    void note(const GroupPaused& what, Time at);
 };
 
 using PortNames = std::vector<std::string>;

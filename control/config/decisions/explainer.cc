@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "control/config/schema/values.hh"
@@ -234,13 +233,8 @@ std::string Explainer::signal_advice(const PauseSent& pause, const Filler& queue
 }
 
 RecordedWhy Explainer::explain(const PauseSent& pause, std::string_view cause) const {
-    RecordedWhy why = about("paused", cause);
+    RecordedWhy why = about("paused", cause, pause.spell);
     why.group = pause.spell.number;
-    why.count = pause.spell.count;
-    why.first = pause.spell.first;
-    why.last = pause.spell.last;
-    why.lasted = paused(pause.spell);
-    why.going_on = pause.spell.running;
     why.sentence =
         fmt::format("{} paused its sender {}", place(id_, pause.spell.number), pauses_text(pause.spell));
     explain_start(pause, why);
@@ -254,13 +248,8 @@ RecordedWhy Explainer::explain(const PauseSent& pause, std::string_view cause) c
 }
 
 RecordedWhy Explainer::explain(const PauseSpell& pause) const {
-    RecordedWhy why = about("was_paused", "peer");
+    RecordedWhy why = about("was_paused", "peer", pause);
     why.priority = pause.number;
-    why.count = pause.count;
-    why.first = pause.first;
-    why.last = pause.last;
-    why.lasted = paused(pause);
-    why.going_on = pause.running;
     const ClassId queue = own_.priority_to_queue[pause.number];
     why.sentence = fmt::format("the peer of {} paused class {}, which queue {} sends, {}", own_.name,
                                pause.number, place(id_, queue), pauses_text(pause));
@@ -319,11 +308,8 @@ std::string flow_text(const FlowKey& flow) {
 }  // namespace
 
 RecordedWhy Explainer::explain(const DropSpell& drop) const {
-    RecordedWhy why = about("dropped", to_string(drop.reason));
-    why.count = drop.packets;
+    RecordedWhy why = about("dropped", to_string(drop.reason), drop.packets, drop.first, drop.last);
     why.lossless = drop.lossless;
-    why.first = drop.first;
-    why.last = drop.last;
     const std::string to = ports(drop.to);
     std::string of;
     for_each_class(drop.classes, [&](ClassId n) { append_item(of, ", ", std::to_string(n)); });
@@ -345,11 +331,8 @@ RecordedWhy Explainer::explain(const DropSpell& drop) const {
 }
 
 RecordedWhy Explainer::explain(const BurstSpell& burst) const {
-    RecordedWhy why = about("microburst", "burst");
+    RecordedWhy why = about("microburst", "burst", burst.count, burst.first, burst.last);
     why.queue = burst.queue;
-    why.count = burst.count;
-    why.first = burst.first;
-    why.last = burst.last;
     why.lasted = burst.above;
     why.sentence = fmt::format("queue {} burst {} {}, for {} in all, up to {}", place(id_, burst.queue),
                                times_text(burst.count), span_text(burst.first, burst.last),
@@ -361,21 +344,18 @@ RecordedWhy Explainer::explain(const BurstSpell& burst) const {
 
 RecordedWhy Explainer::explain(const Storms& storms) const {
     const bool runs_on = storms.count > storms.ended;
-    RecordedWhy why = about("storm", runs_on ? "begins" : "ends");
-    constexpr std::array<const char*, 4> actions{"drop", "forward", "alert", "off"};
+    RecordedWhy why = about("storm", runs_on ? "begins" : "ends", std::max(storms.count, storms.ended),
+                            storms.first, runs_on ? storms.last : storms.end);
     why.queue = storms.queue;
-    why.count = std::max(storms.count, storms.ended);
-    why.first = storms.first;
-    why.last = runs_on ? storms.last : storms.end;
     why.going_on = runs_on;
     const std::string queue = place(id_, storms.queue);
     if (storms.count == 0)
         why.sentence = fmt::format("a storm on queue {} ended at {}", queue, moment_text(all_, storms.end));
     else
-        why.sentence = fmt::format(
-            "the watchdog found {}{} that the peer of {} held queue {} paused; action {}",
-            storms.count == 1 ? "" : times_text(storms.count) + " ", span_text(storms.first, storms.last),
-            own_.name, queue, actions[static_cast<std::size_t>(storms.action)]);
+        why.sentence =
+            fmt::format("the watchdog found {}{} that the peer of {} held queue {} paused; action {}",
+                        storms.count == 1 ? "" : times_text(storms.count) + " ",
+                        span_text(storms.first, storms.last), own_.name, queue, to_string(storms.action));
     if (runs_on)
         why.sentence += "; it still does";
     else if (storms.count != 0)
@@ -388,10 +368,8 @@ RecordedWhy Explainer::explain(const Storms& storms) const {
 }
 
 RecordedWhy Explainer::explain(const LinkChanges& changes) const {
-    RecordedWhy why = about("link", changes.is_up ? "up" : "down");
-    why.count = changes.count;
-    why.first = changes.first;
-    why.last = changes.last;
+    RecordedWhy why =
+        about("link", changes.is_up ? "up" : "down", changes.count, changes.first, changes.last);
     why.sentence = fmt::format("the link of {} went {} {}{}", own_.name, why.reason,
                                changes.count == 1 ? "" : times_text(changes.count) + " ",
                                span_text(changes.first, changes.last));

@@ -29,11 +29,21 @@ class Explainer {
     RecordedWhy explain(const LinkChanges& changes) const;
 
   private:
-    RecordedWhy about(std::string_view verdict, std::string_view reason) const {
+    RecordedWhy about(std::string_view verdict, std::string_view reason, std::uint64_t count, Time first,
+                      Time last) const {
         RecordedWhy why;
         why.verdict = verdict;
         why.reason = reason;
         why.port = id_;
+        why.count = count;
+        why.first = first;
+        why.last = last;
+        return why;
+    }
+    RecordedWhy about(std::string_view verdict, std::string_view reason, const PauseSpell& pause) const {
+        RecordedWhy why = about(verdict, reason, pause.count, pause.first, pause.last);
+        why.lasted = paused(pause);
+        why.going_on = pause.running;
         return why;
     }
     std::string bytes(std::uint64_t cells) const { return size_text(cells * all_.cell_bytes); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -16,6 +17,62 @@
 
 namespace sluice {
 namespace {
+
+bool is_of_link(const PortNote& note) {
+    return note.kind == PortNote::Kind::link_up || note.kind == PortNote::Kind::link_down;
+}
+
+// Which of the recorders' records tell of a place. Records of other ports count where they tell of this one.
+class SpellFilter {
+  public:
+    SpellFilter(const Recorded& all, const WhyPlace& place) : all_(all), place_(place) {}
+
+    bool wants(PortId port, const PauseSent& pause) const {
+        const auto fillers = std::span(pause.start.fillers).first(pause.start.filler_count);
+        if (place_.to)
+            return is_here(port) &&
+                   std::any_of(fillers.begin(), fillers.end(),
+                               [&](const GroupPaused::Filler& filler) { return filler.port == *place_.to; });
+        if (is_here(port) && is_at(place_.number, {pause.spell.number})) return true;
+        return std::any_of(fillers.begin(), fillers.end(), [&](const GroupPaused::Filler& filler) {
+            return is_here(filler.port) && is_at(place_.number, {filler.queue});
+        });
+    }
+    bool wants(PortId port, const PauseSpell& pause) const {
+        if (place_.to) return port == *place_.to;
+        return is_here(port) &&
+               is_at(place_.number, {pause.number, all_.ports[port].priority_to_queue[pause.number]});
+    }
+    bool wants(PortId port, const DropSpell& drop) const {
+        if (place_.to)
+            return (!place_.port || drop.from.contains(*place_.port)) &&
+                   (drop.to == PortMask() || drop.to.contains(*place_.to));
+        if (!place_.port) return true;
+        const bool from = drop.from.contains(*place_.port) && is_at(place_.number, drop.groups);
+        const bool to = drop.to.contains(*place_.port) && is_at(place_.number, drop.queues);
+        return from || to || (is_here(port) && !place_.number);
+    }
+    bool wants(PortId port, const BurstSpell& burst) const {
+        if (place_.to) return port == *place_.to;
+        return is_here(port) && is_at(place_.number, {burst.queue});
+    }
+    bool wants(PortId port, const PortNote& note) const {
+        if (place_.to) return port == *place_.to || place_.port == port;
+        return is_here(port) && (is_of_link(note) || is_at(place_.number, {note.queue}));
+    }
+
+  private:
+    static bool is_at(const std::optional<ClassId>& wanted, std::uint8_t mask) {
+        return !wanted || (mask >> *wanted & 1U) != 0;
+    }
+    static bool is_at(const std::optional<ClassId>& wanted, std::initializer_list<ClassId> numbers) {
+        return !wanted || std::find(numbers.begin(), numbers.end(), *wanted) != numbers.end();
+    }
+    bool is_here(PortId port) const { return !place_.port || *place_.port == port; }
+
+    const Recorded& all_;
+    const WhyPlace& place_;
+};
 
 // Records of one port that are told as one: what they have in common, and their sum. The older comes first.
 bool is_alike(const PauseSpell& a, const PauseSpell& b) { return a.number == b.number; }
@@ -88,9 +145,6 @@ void add(LinkChanges& all, const LinkChanges& next) {
     all.count += next.count;
 }
 
-bool is_of_link(const PortNote& note) {
-    return note.kind == PortNote::Kind::link_up || note.kind == PortNote::Kind::link_down;
-}
 Storms storm_of(const PortNote& note) {
     Storms storm{note.queue, note.action, note.at, note.at, note.at, 1, 0, note.passed, note.dropped};
     if (note.kind == PortNote::Kind::storm_ends) std::swap(storm.count, storm.ended);

@@ -1,16 +1,58 @@
 // Why senders were paused, packets dropped and queues held up, in sentences, from what the recorders hold.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "control/config/decisions/recorded.hh"
-#include "control/config/decisions/spell_filter.hh"
+#include "lib/frame/drop_reason.hh"
+#include "lib/record/spells.hh"
+#include "lib/values/class_mask.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
+
+// What the recorders of a switch hold at a moment, with the facts that explain it. Values only: made from a
+// running switch by report/recorded_report, so that the explanations need no DPDK.
+struct RecordedPort {
+    struct Queue {
+        std::optional<std::uint64_t> marks_from_bytes;  // ECN; nothing: it does not mark
+        bool held = false;                              // by the operator
+        Rate max_rate{};                                // 0: none
+        // Packets that it has sent: all, those that were marked in it, those that came without ECT.
+        std::uint64_t sent = 0, marked = 0, not_ect = 0;
+    };
+
+    std::string name;
+    Rate speed = gigabits(100);
+    Rate shaper{};                // 0: none
+    std::uint8_t ignored = 0;     // classes whose pauses its peer ignores
+    std::uint64_t roce = 0;       // RoCEv2 packets that came in
+    std::uint64_t cnps_sent = 0;  // to senders behind it
+    // Packets of lossless classes that came in and were dropped, since the start.
+    std::array<std::uint64_t, drop_reason_count> lossless_drops{};
+    ClassToClass priority_to_queue{};
+    std::array<std::optional<int>, classes> dynamic{};  // n of alpha = 2^n of each group
+    std::array<std::uint32_t, classes> headroom_now{};  // cells of each group
+    std::array<Queue, classes> queue{};
+    // The oldest first.
+    std::vector<PauseSent> sent;
+    std::vector<PauseSpell> received;
+    std::vector<DropSpell> drops;
+    std::vector<BurstSpell> bursts;
+    std::vector<PortNote> notes;
+};
+
+struct Recorded {
+    std::vector<RecordedPort> ports;
+    std::uint64_t cell_bytes = 256;
+    Time now;
+    // Real clock: nanoseconds of Unix time at the switch's origin.
+    std::optional<std::int64_t> origin_ns;
+};
 
 struct RecordedWhy {
     std::string verdict;  // "paused", "was_paused", "dropped", "microburst", "storm", "link"
@@ -40,6 +82,14 @@ struct LinkChanges {
     bool is_up = false;
     Time first, last;
     std::uint64_t count = 0;
+};
+
+// A port, or one of its classes: the group, queue and priority of that number. Empty: everywhere. With `to`:
+// of packets that come in by `port`, which may be unknown, and leave by `to`.
+struct WhyPlace {
+    std::optional<PortId> port;
+    std::optional<ClassId> number;
+    std::optional<PortId> to;
 };
 
 // One entry a cause at a port: storms first, then losses of lossless packets, links, other drops, pauses and

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "control/config/compile/compile.hh"
-#include "control/config/compile/profile_table.hh"
+#include "control/config/compile/qos.hh"
 #include "control/config/compile/qos_pools.hh"
 #include "control/config/lint/lint_qos_parts.hh"
 #include "control/config/schema/values.hh"

@@ -246,21 +246,17 @@ std::optional<std::uint32_t> NextHopGroups::next_hop_group_of(const GroupKey& ke
     return number;
 }
 
-void NextHopGroups::use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
+void NextHopGroups::set_use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route,
+                            bool is_used) {
     if (group < first_next_hop_group) return;
-    if (is_route)
-        entry(group).routes[static_cast<unsigned>(origin)].insert(prefix);
+    auto& routes = entry(group).routes[static_cast<unsigned>(origin)];
+    if (!is_route)
+        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = is_used;
+    else if (is_used)
+        routes.insert(prefix);
     else
-        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = true;
-}
-
-void NextHopGroups::disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route) {
-    if (group < first_next_hop_group) return;
-    if (is_route)
-        entry(group).routes[static_cast<unsigned>(origin)].erase(prefix);
-    else
-        entry(group).is_neighbors_own[static_cast<unsigned>(origin)] = false;
-    perhaps_unused_.insert(group);
+        routes.erase(prefix);
+    if (!is_used) perhaps_unused_.insert(group);
 }
 
 void NextHopGroups::write(GroupTables& tables) const {

@@ -94,8 +94,8 @@ class NextHopGroups {
     std::vector<GroupHop> hosts(const IpAddress& address, RouteOrigin origin) const;
     // A route, or the neighbor's own prefix, has the group now or has it no more. Groups below
     // first_next_hop_group are fixed and not counted.
-    void use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
-    void disuse(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route);
+    void set_use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route,
+                 bool is_used);
     const GroupKey& key(std::uint32_t group) const { return entries_[group]->key; }
     // Whether a group that a route names is balanced by more than its hash, whatever the policy says.
     bool any_balanced() const { return balanced_ != 0; }

@@ -166,8 +166,8 @@ unsigned Routes::Prefix::first() const {
 std::uint32_t Routes::exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group) {
     const std::uint32_t before = std::exchange(entry.groups[index(source)], group);
     const bool is_route = source.kind == Kind::route;
-    if (group != none) next_hop_groups_.use(group, prefix, source.origin, is_route);
-    if (before != none) next_hop_groups_.disuse(before, prefix, source.origin, is_route);
+    if (group != none) next_hop_groups_.set_use(group, prefix, source.origin, is_route, true);
+    if (before != none) next_hop_groups_.set_use(before, prefix, source.origin, is_route, false);
     return before;
 }
 

@@ -2,8 +2,11 @@
 // plain: it is escaped here. What a page lists comes from the tables from which its program parses and helps.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace sluice {
 
@@ -42,36 +45,20 @@ class ManPage {
 
     // Without what troff would take for a request, an escape, or a sign to be made more beautiful.
     static std::string escaped(std::string_view text) {
+        static constexpr std::pair<char, std::string_view> escapes[] = {
+            {'\\', "\\e"},  {'-', "\\-"},    {'^', "\\(ha"}, {'~', "\\(ti"},
+            {'`', "\\(ga"}, {'\'', "\\(aq"}, {'"', "\\(dq"}};
         std::string out;
         bool line_begins = true;
         for (const char c : text) {
             if (line_begins && (c == '.' || c == '\'')) out += "\\&";
             line_begins = c == '\n';
-            switch (c) {
-                case '\\':
-                    out += "\\e";
-                    break;
-                case '-':
-                    out += "\\-";
-                    break;
-                case '^':
-                    out += "\\(ha";
-                    break;
-                case '~':
-                    out += "\\(ti";
-                    break;
-                case '`':
-                    out += "\\(ga";
-                    break;
-                case '\'':
-                    out += "\\(aq";
-                    break;
-                case '"':
-                    out += "\\(dq";
-                    break;
-                default:
-                    out += c;
-            }
+            const auto* const escape = std::find_if(std::begin(escapes), std::end(escapes),
+                                                    [c](const auto& e) { return e.first == c; });
+            if (escape == std::end(escapes))
+                out += c;
+            else
+                out += escape->second;
         }
         return out;
     }

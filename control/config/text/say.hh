@@ -5,19 +5,57 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "control/config/text/journal.hh"
-#include "control/config/text/terminal_text.hh"
+#include "control/config/text/controls.hh"
 
 namespace sluice {
+
+// journald takes the priority of a line from its beginning, as sd-daemon(3) has it; other readers see no such
+// mark.
+enum class Priority { error = 3, warning = 4, notice = 5, info = 6 };  // syslog's
+
+// Whether what is written to `fd` is read by journald. A child whose stream goes elsewhere inherits the
+// variable all the same.
+inline bool goes_to_journal(int fd) noexcept {
+    const char* stream = std::getenv("JOURNAL_STREAM");
+    struct stat there {};
+    unsigned long long device = 0;
+    unsigned long long inode = 0;
+    char rest = 0;
+    return stream != nullptr && std::sscanf(stream, "%llu:%llu%c", &device, &inode, &rest) == 2 &&
+           fstat(fd, &there) == 0 && there.st_dev == device && there.st_ino == inode;
+}
+
+// Text of many lines as a terminal may have it: a stranger's file may have any C1 control character, and they
+// become escapes such as \u009b, which JSON and TOML read as the same characters.
+inline void escape_controls(fmt::memory_buffer& text) {
+    const std::string_view all(text.data(), text.size());
+    const auto is_high = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    std::size_t at = 0;
+    while (at < all.size() && !is_high(all[at])) ++at;
+    if (at == all.size()) return;
+    fmt::memory_buffer out;
+    out.append(all.substr(0, at));
+    while (at < all.size()) {
+        const std::string_view character = all.substr(at, character_bytes(all, at));
+        if (const unsigned code = control_at(all, at).code; code >= 0x80)
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
+        else
+            out.append(character);
+        at += character.size();
+    }
+    text = std::move(out);
+}
 
 // On stdout. Throws std::bad_alloc only.
 template <class... What>

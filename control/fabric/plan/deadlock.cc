@@ -10,7 +10,7 @@
 
 #include "control/config/compile/qos.hh"
 #include "control/config/schema/values.hh"
-#include "control/config/text/join_briefly.hh"
+#include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/forwarding.hh"
 #include "lib/values/class_mask.hh"
 

@@ -43,7 +43,7 @@ HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId fro
     const auto host_at = [&](NodeId node) -> const HostConfig& {
         return plan.switches[plan.switch_of[node]].config.hosts.at(plan.topology.nodes[node].name);
     };
-    const DataLabel label = data_label(flow, host_at(from), host_at(to));
+    const PacketLabel label = data_label(flow, host_at(flow.kind == FlowKind::read ? to : from));
     HostPath path{Rate{UINT64_MAX}, Rate{}, {}, 0, Rate{UINT64_MAX}};
     const Link* before = nullptr;
     for (const PathHop& hop : hops_between(plan, from, to)) {

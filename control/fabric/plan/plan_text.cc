@@ -4,7 +4,7 @@
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
-#include "control/config/text/join_briefly.hh"
+#include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/fabric/plan/host_path.hh"
 #include "dataplane/base/packet_pool.hh"

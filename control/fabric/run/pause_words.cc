@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "control/config/schema/values.hh"
-#include "control/config/text/join_briefly.hh"
+#include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {

@@ -15,7 +15,6 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/compile/hosts.hh"
-#include "control/config/compile/profile_table.hh"
 #include "control/config/compile/qos.hh"
 #include "control/config/lint/judge.hh"
 #include "control/config/lint/machine.hh"

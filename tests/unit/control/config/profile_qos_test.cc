@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "control/config/compile/profile_table.hh"
 #include "control/config/compile/qos.hh"
 #include "control/config/lint/lint_qos.hh"
 
