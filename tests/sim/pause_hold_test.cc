@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config/lint/lint_qos.hh"
+#include "control/config/lint/judge.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
 #include "tests/tries.hh"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "control/config/lint/machine.hh"
+#include "control/config/lint/memory.hh"
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"

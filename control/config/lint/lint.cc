@@ -16,12 +16,6 @@ namespace {
 constexpr Duration max_turn = milliseconds(1);
 constexpr std::uint32_t min_ipv6_mtu = 1280;  // RFC 8200, 5
 
-std::vector<std::string> names_of(const auto& map) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : map) names.push_back(name);
-    return names;
-}
-
 void check_workers(const Config& config, const Machine& machine, Findings& findings) {
     const bool real = config.clock == ClockKind::real_time;
     std::size_t queues = 0;
@@ -103,20 +97,18 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
         findings.warn(
             "mtu-ipv6", port_path(name, "mtu"),
             fmt::format("IPv6 wants an MTU of {} at least, this port has {}", min_ipv6_mtu, port.mtu),
-            fmt::format("write mtu = {}", min_ipv6_mtu), port.place);
+            fmt::format("write mtu = {}", min_ipv6_mtu));
     if (port.worker && *port.worker >= config.workers)
         findings.error(
             "worker-index", port_path(name, "worker"),
             fmt::format("worker {} of {}: the last one is {}", *port.worker, config.workers,
                         config.workers - 1),
-            fmt::format("write worker = {}, or workers = {}", config.workers - 1, *port.worker + 1),
-            port.place);
+            fmt::format("write worker = {}, or workers = {}", config.workers - 1, *port.worker + 1));
     if (!config.maps.contains(port.map)) {
-        const std::string near = nearest_name(port.map, names_of(config.maps));
+        const std::string near = nearest_key(port.map, config.maps);
         findings.error(
             "map-unknown", port_path(name, "map"), fmt::format("there is no map {}", in_quotes(port.map)),
-            near.empty() ? fmt::format("add [map.{}]", port.map) : fmt::format("write map = \"{}\"", near),
-            port.place);
+            near.empty() ? fmt::format("add [map.{}]", port.map) : fmt::format("write map = \"{}\"", near));
     }
 }
 
@@ -137,10 +129,10 @@ void check_fault(const std::string& name, const PortConfig& port, const Config& 
     if (config.clock == ClockKind::real_time)
         findings.error("fault-real-clock", port_path(name, fault_key(name, config)),
                        "faults are injected under the virtual clock only",
-                       "write clock = \"virtual\", or leave [fault] out", port.place);
+                       "write clock = \"virtual\", or leave [fault] out");
     if (fault.overshoot_bytes != 0 && port.peer == PeerKind::ignore)
         findings.note("fault-overshoot", port_path(name, "fault.overshoot"),
-                      "a peer that ignores PFC never stops: no effect", "write peer = \"obey\"", port.place);
+                      "a peer that ignores PFC never stops: no effect", "write peer = \"obey\"");
     const bool set_later =
         std::any_of(config.events.begin(), config.events.end(), [&](const EventConfig& event) {
             return event.command.starts_with(fmt::format("fault {} storm_classes ", name));
@@ -148,7 +140,7 @@ void check_fault(const std::string& name, const PortConfig& port, const Config& 
     const bool every = fault.storm_every != FaultSettings{}.storm_every;
     if (fault.storm_classes == 0 && !set_later && (every || fault.storm_for != FaultSettings{}.storm_for))
         findings.note("fault-storm", port_path(name, every ? "fault.storm_every" : "fault.storm_for"),
-                      "a storm without storm_classes", "name its classes", port.place);
+                      "a storm without storm_classes", "name its classes");
 }
 
 void check_macs(const Config& config, Findings& findings) {
@@ -160,7 +152,7 @@ void check_macs(const Config& config, Findings& findings) {
             findings.error(
                 "mac-twice", port_path(name, "mac"),
                 fmt::format("{} is the MAC address of port {} too", print_mac(*port.mac), owner->second),
-                "give each port its own, or leave mac out", port.place);
+                "give each port its own, or leave mac out");
     }
     std::set<MacAddress> reported;
     for (const NeighborConfig& neighbor : *config.neighbors)
@@ -174,15 +166,11 @@ void check_macs(const Config& config, Findings& findings) {
 
 }  // namespace
 
-std::string nearest_port(const Config& config, std::string_view name) {
-    return nearest_name(name, names_of(config.ports));
-}
-
 void check_ports_named(const Config& config, const std::vector<std::string>& names, FindingId id,
                        const std::string& path, Findings& findings) {
     for (const std::string& name : names) {
         if (config.ports.contains(name)) continue;
-        const std::string near = nearest_port(config, name);
+        const std::string near = nearest_key(name, config.ports);
         findings.error(id, path, fmt::format("there is no port {}", in_quotes(name)),
                        near.empty() ? "name a port of the switch" : fmt::format("write \"{}\"", near));
     }

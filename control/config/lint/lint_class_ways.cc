@@ -16,10 +16,8 @@ namespace {
 // Classes that a packet can have on this port.
 unsigned classes_of(const PortConfig& said, const MapConfig& map) {
     unsigned mask = 0;
-    if (said.trust == Trust::dscp)
-        for (const ClassId tc : map.dscp_to_tc) mask |= 1U << tc;
-    if (said.trust == Trust::pcp)
-        for (const ClassId tc : map.pcp_to_tc) mask |= 1U << tc;
+    if (said.trust == Trust::dscp) mask |= mask_of(map.dscp_to_tc);
+    if (said.trust == Trust::pcp) mask |= mask_of(map.pcp_to_tc);
     if (said.trust != Trust::dscp) mask |= 1U << said.default_tc;
     if (map.roce_tc) mask |= 1U << *map.roce_tc;
     if (map.cnp_tc) mask |= 1U << *map.cnp_tc;

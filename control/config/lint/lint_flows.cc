@@ -48,19 +48,15 @@ class FlowChecks {
                   "write stop after start, or leave it out");
     }
 
-    // The data of a READ goes the other way.
     void congestion_control() {
-        const bool reads = flow_.kind == FlowKind::read;
-        const auto& senders = reads ? flow_.to : flow_.from;
-        const auto& receivers = reads ? flow_.from : flow_.to;
-        for (const std::string& name : senders) {
+        for (const std::string& name : flow_.senders()) {
             const auto host = config_.hosts.find(name);
             if (host == config_.hosts.end() || host->second.cc == roce::CongestionControl::none) continue;
             if (host->second.ignore_cnp)
                 return warn("flow-unanswered",
                             fmt::format("host {} ignores CNPs: its cc has no effect", name),
                             fmt::format("write ignore_cnp = false for {}, or cc = \"none\"", name));
-            for (const std::string& receiver : receivers)
+            for (const std::string& receiver : flow_.receivers())
                 if (const auto peer = config_.hosts.find(receiver);
                     peer != config_.hosts.end() && !peer->second.echo_ce)
                     return warn(
@@ -72,9 +68,8 @@ class FlowChecks {
 
     // Of each sender of data and its receiver; said once.
     void recovery() {
-        const bool reads = flow_.kind == FlowKind::read;
-        for (const std::string& sender : reads ? flow_.to : flow_.from)
-            for (const std::string& receiver : reads ? flow_.from : flow_.to)
+        for (const std::string& sender : flow_.senders())
+            for (const std::string& receiver : flow_.receivers())
                 if (is_recovery_bad(sender, receiver)) return;
     }
 
@@ -128,9 +123,7 @@ class FlowChecks {
 
     bool is_host(const std::string& name) {
         if (config_.hosts.contains(name)) return true;
-        std::vector<std::string> hosts;
-        for (const auto& [host, said] : config_.hosts) hosts.push_back(host);
-        const std::string near = nearest_name(name, hosts);
+        const std::string near = nearest_key(name, config_.hosts);
         error("flow-host", fmt::format("there is no host {}", in_quotes(name)),
               near.empty() ? fmt::format("add [host.{}]", config_key(name)) : fmt::format("write {}", near));
         return false;

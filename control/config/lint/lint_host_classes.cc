@@ -6,11 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "control/config/compile/compile.hh"
+#include "control/config/compile/hosts.hh"
 #include "control/config/lint/lint_parts.hh"
 #include "control/config/lint/lint_qos_parts.hh"
 #include "control/config/schema/values.hh"
-#include "lib/frame/classify.hh"
 
 namespace sluice::lint {
 namespace {
@@ -29,17 +28,17 @@ void check_cnps(const std::string& name, const HostConfig& host, const PortConfi
     findings.warn("host-cnp-class", host_path(name, "cnp_dscp"),
                   fmt::format("its CNPs arrive in class {}, whose queue {} {}: congestion is told of late",
                               tc, port.map.tc_to_queue[tc], delay),
-                  host_cnp_remedy(said, port), host.place);
+                  host_cnp_remedy(said, port));
 }
 
-// How a flow labels the data of a host.
 using Label = std::pair<unsigned, std::optional<std::uint8_t>>;  // DSCP, PCP
 Label label_of(const FlowConfig& flow, const HostConfig& sender) {
-    return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
+    const PacketLabel label = data_label(flow, sender);
+    return {label.dscp, label.pcp};
 }
 
-void check_data(const std::string& name, const HostConfig& host, const std::set<Label>& labels,
-                const PortConfig& said, const EffectivePort& port, Findings& findings) {
+void check_data(const std::string& name, const std::set<Label>& labels, const PortConfig& said,
+                const EffectivePort& port, Findings& findings) {
     if (port.lossless == 0) return;
     for (const auto& [dscp, pcp] : labels) {
         const ClassId tc = class_at(said, port, dscp, false, pcp);
@@ -49,7 +48,7 @@ void check_data(const std::string& name, const HostConfig& host, const std::set<
             fmt::format("its RoCE packets of DSCP {} arrive in class {}, which is lossy at its port: "
                         "no PFC protects them",
                         dscp, tc),
-            "write a dscp of a lossless class, or roce_tc in the map of its port", host.place);
+            "write a dscp of a lossless class, or roce_tc in the map of its port");
     }
 }
 
@@ -58,10 +57,8 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
                Findings& findings) {
     if (host.ecn != Ecn::not_ect) return;
     for (const FlowConfig& flow : config.flows) {
-        const bool reads = flow.kind == FlowKind::read;
-        const auto& senders = reads ? flow.to : flow.from;
-        if (std::find(senders.begin(), senders.end(), name) == senders.end()) continue;
-        for (const std::string& receiver : reads ? flow.from : flow.to) {
+        if (std::ranges::find(flow.senders(), name) == flow.senders().end()) continue;
+        for (const std::string& receiver : flow.receivers()) {
             const auto to = config.hosts.find(receiver);
             const auto out = to == config.hosts.end() ? qos.ports.end() : qos.ports.find(to->second.port);
             const auto in = qos.ports.find(host.port);
@@ -75,7 +72,7 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
                 fmt::format("it sends Not-ECT RoCEv2 into queue {}, which {} marks: it never hears of "
                             "congestion",
                             queue, in_quotes(out->second.wred[queue])),
-                "write ecn = \"ect0\"", host.place);
+                "write ecn = \"ect0\"");
         }
     }
 }
@@ -84,8 +81,8 @@ void check_ecn(const Config& config, const EffectiveQos& qos, const std::string&
 std::set<Label> labels_of(const Config& config, const std::string& name, const HostConfig& host) {
     std::set<Label> labels;
     for (const FlowConfig& flow : config.flows)
-        for (const std::string& sender : flow.kind == FlowKind::read ? flow.to : flow.from)
-            if (sender == name) labels.insert(label_of(flow, host));
+        if (std::ranges::find(flow.senders(), name) != flow.senders().end())
+            labels.insert(label_of(flow, host));
     return labels;
 }
 
@@ -93,13 +90,7 @@ std::set<Label> labels_of(const Config& config, const std::string& name, const H
 
 ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
                  std::optional<std::uint8_t> pcp) {
-    Parsed parsed;
-    parsed.roce = true;
-    parsed.cnp = cnp;
-    parsed.tos = static_cast<std::uint8_t>(dscp << 2);
-    parsed.tags = pcp ? 1 : 0;
-    parsed.pcp = pcp.value_or(0);
-    return traffic_class(parsed, class_map(port.map, said));
+    return class_of(class_map(port.map, said), {dscp, pcp, cnp});
 }
 
 std::string host_cnp_delay(const PortConfig& said, const EffectivePort& port, unsigned cnp_dscp) {
@@ -116,7 +107,7 @@ std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos
         const PortConfig& said = config.ports.at(host.port);
         check_cnps(name, host, said, port->second, findings);
         check_ecn(config, qos, name, host, findings);
-        check_data(name, host, labels_of(config, name, host), said, port->second, findings);
+        check_data(name, labels_of(config, name, host), said, port->second, findings);
     }
     return findings.take();
 }

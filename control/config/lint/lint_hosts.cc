@@ -24,7 +24,7 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
         findings.error(
             "host-rate", host_path(name, "rate_min"),
             fmt::format("{} is above the {} of its port", print_rate(*host.rate_min), print_rate(port.speed)),
-            fmt::format("write rate_min = \"{}\" or less", print_rate(port.speed)), host.place);
+            fmt::format("write rate_min = \"{}\" or less", print_rate(port.speed)));
 }
 
 void check_receive(const std::string& name, const HostConfig& host, const PortConfig& port,
@@ -34,12 +34,12 @@ void check_receive(const std::string& name, const HostConfig& host, const PortCo
             "host-receive-xon", host_path(name, "receive_xon"),
             fmt::format("XON at {} would come before XOFF, above {}", print_size(*host.receive_xon_bytes),
                         print_size(host.receive_buffer_bytes)),
-            "write receive_xon at most as receive_buffer, or \"auto\"", host.place);
+            "write receive_xon at most as receive_buffer, or \"auto\"");
     if (host.drain && host.drain->bits_per_second < port.speed.bits_per_second)
         findings.warn("host-drain", host_path(name, "drain"),
                       fmt::format("it takes in {} of the {} that its port sends: it pauses the port",
                                   print_rate(*host.drain), print_rate(port.speed)),
-                      "write drain = \"unlimited\"", host.place);
+                      "write drain = \"unlimited\"");
 }
 
 // Only a SEND needs a receive that is posted.
@@ -50,7 +50,7 @@ void check_rnr(const std::string& name, const HostConfig& host, const Config& co
             return;
     findings.warn("host-rnr", host_path(name, "rnr_chance"),
                   "no flow of kind \"send\" goes to it: it has no effect",
-                  "write kind = \"send\" for a flow to it, or leave rnr_chance out", host.place);
+                  "write kind = \"send\" for a flow to it, or leave rnr_chance out");
 }
 
 bool says_mtu(const std::string& name, const HostConfig& host, const Config& config) {
@@ -73,15 +73,13 @@ void check_mtu(const std::string& name, const HostConfig& host, const PortConfig
                   : fmt::format("its host's payload of {} is an IP packet of {} bytes, the MTU is {}",
                                 host.mtu, bytes, port.mtu),
         fitting >= 256 ? fmt::format("write mtu = {} for the host, or mtu = {} for the port", fitting, bytes)
-                       : fmt::format("write mtu = {} for the port", bytes),
-        hosts_own ? host.place : port.place);
+                       : fmt::format("write mtu = {} for the port", bytes));
 }
 
 void check_address(const std::string& name, const HostConfig& host, const PortConfig& port,
                    Findings& findings) {
     const auto refuse = [&](std::string wrong, std::string fix) {
-        findings.error("host-address", host_path(name, "address"), std::move(wrong), std::move(fix),
-                       host.place);
+        findings.error("host-address", host_path(name, "address"), std::move(wrong), std::move(fix));
     };
     const std::string address = print_address(host.address);
     std::string subnets;
@@ -124,19 +122,18 @@ bool has_input(const PortConfig& port) {
 void check_port(const std::string& name, const HostConfig& host, const Config& config, Findings& findings) {
     const auto found = config.ports.find(host.port);
     if (found == config.ports.end()) {
-        const std::string near = nearest_port(config, host.port);
+        const std::string near = nearest_key(host.port, config.ports);
         findings.error(
             "host-port", host_path(name, "port"), fmt::format("there is no port {}", in_quotes(host.port)),
             near.empty() ? fmt::format("add [port.{}], or write port = \"...\"", config_key(host.port))
-                         : fmt::format("write port = \"{}\"", near),
-            host.place);
+                         : fmt::format("write port = \"{}\"", near));
         return;
     }
     const PortConfig& port = found->second;
     if (has_input(port))
         findings.error("host-device", port_path(host.port, "device"),
                        "a simulated host stands behind the port, and so does its device",
-                       "leave device out, or the host", port.place);
+                       "leave device out, or the host");
     if (!is_on_wire(config, host.port)) check_address(name, host, port, findings);
     check_neighbor(name, host, config, findings);
     check_mtu(name, host, port, config, findings);
@@ -157,24 +154,23 @@ void check_hosts(const Config& config, Findings& findings) {
     for (const auto& [name, host] : config.hosts) {
         if (config.clock == ClockKind::real_time)
             findings.error("host-clock", host_path(name, "port"), "a simulated host needs the virtual clock",
-                           "write clock = \"virtual\", or run sluice-peer at the other end of the cable",
-                           host.place);
+                           "write clock = \"virtual\", or run sluice-peer at the other end of the cable");
         if (const auto [owner, is_new] = of_port.emplace(host.port, name); !is_new)
             findings.error("host-twice", host_path(name, "port"),
                            fmt::format("host {} is behind port {} already", owner->second, host.port),
-                           "give each host its own port", host.place);
+                           "give each host its own port");
         if (const auto [owner, is_new] = of_address.emplace(host.address, name); !is_new)
             findings.error(
                 "host-address", host_path(name, "address"),
                 fmt::format("{} is the address of host {}, too", print_address(host.address), owner->second),
-                "give each host its own", host.place);
+                "give each host its own");
         else
             check_port(name, host, config, findings);
         if (const std::size_t qps = queue_pairs_of(config, name); qps > max_host_qps)
             findings.error(
                 "host-qps", host_path(name, "port"),
                 fmt::format("its flows have {} queue pairs, a host has {} at most", qps, max_host_qps),
-                "write fewer qps", host.place);
+                "write fewer qps");
     }
 }
 

@@ -21,26 +21,26 @@ std::string list_text(std::uint8_t priorities) {
     return text;
 }
 
-void check_pfc(const std::string& name, const PortConfig& port, const EffectivePort& effective,
-               const PortCapabilities& can, Findings& findings) {
+void check_pfc(const std::string& name, const EffectivePort& effective, const PortCapabilities& can,
+               Findings& findings) {
     const auto wanted = static_cast<std::uint8_t>(effective.masks.may_send | effective.masks.honors);
     if (wanted == 0 || can.pfc.tx == PfcTx::software) return;
     findings.error("nic-pfc", port_path(name, "qos"),
                    fmt::format("PFC of priority {} needs pfc_tx software, and it is {} here: {}",
                                list_text(wanted), to_string(can.pfc.tx), can.pfc.why),
-                   "write qos = \"lossy\", or take another card", port.place);
+                   "write qos = \"lossy\", or take another card");
 }
 
 // A wire that is to pass PFC on sees none that the card keeps.
-void check_wire(const std::string& name, const PortConfig& port, const Config& config,
-                const PortCapabilities& can, Findings& findings) {
+void check_wire(const std::string& name, const Config& config, const PortCapabilities& can,
+                Findings& findings) {
     if (can.pfc.tx == PfcTx::software) return;
     for (const auto& [wire_name, wire] : config.wires)
         if (wire.passes_pfc && std::find(wire.ports.begin(), wire.ports.end(), name) != wire.ports.end())
             findings.error("wire-nic", wire_path(wire_name, "pfc"),
                            fmt::format("PFC is to pass port {}, and its card's is {}: {}", name,
                                        to_string(can.pfc.tx), can.pfc.why),
-                           "write pfc = \"end\", or take another card", port.place);
+                           "write pfc = \"end\", or take another card");
 }
 
 void check_receive_ring(const std::string& name, const PortConfig& port, const Config& config,
@@ -54,7 +54,7 @@ void check_receive_ring(const std::string& name, const PortConfig& port, const C
         fmt::format("{} bytes arrive in a turn of {}, and the card's receive ring of {} descriptors "
                     "takes {}",
                     bytes, print_time(config.turn_max), can.receive_ring, ring),
-        fmt::format("write turn_max = \"{}\"", print_time(turn)), port.place);
+        fmt::format("write turn_max = \"{}\"", print_time(turn)));
 }
 
 }  // namespace
@@ -76,14 +76,13 @@ std::vector<Finding> lint_nics(const Config& config, const EffectiveQos& qos,
     for (const auto& [name, port] : config.ports) {
         const NicState state = state_of(name);
         if (state.can == nullptr || state.can->is_virtual) continue;
-        check_pfc(name, port, qos.ports.at(name), *state.can, findings);
-        check_wire(name, port, config, *state.can, findings);
+        check_pfc(name, qos.ports.at(name), *state.can, findings);
+        check_wire(name, config, *state.can, findings);
         check_receive_ring(name, port, config, *state.can, findings);
         if (std::string wrong = speed_mismatch(port.speed, state.link_mbps); !wrong.empty())
             findings.warn(
                 "nic-link-speed", port_path(name, "speed"), std::move(wrong),
-                fmt::format("write speed = \"{:g}G\" under [{}]", state.link_mbps / 1000.0, port_path(name)),
-                port.place);
+                fmt::format("write speed = \"{:g}G\" under [{}]", state.link_mbps / 1000.0, port_path(name)));
     }
     return findings.take();
 }

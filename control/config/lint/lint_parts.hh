@@ -9,13 +9,11 @@
 
 namespace sluice::lint {
 
-// The port whose name is like this one; empty: none is. (lint.cc)
-std::string nearest_port(const Config& config, std::string_view name);
 // The finding `id` at `path` for each of the names that no port has. (lint.cc)
 void check_ports_named(const Config& config, const std::vector<std::string>& names, FindingId id,
                        const std::string& path, Findings& findings);
 
-void check_decisions(const Config& config, Findings& findings);  // lint_decisions.cc
+void check_decisions(const Config& config, Findings& findings);  // lint_files.cc
 void check_devices(const Config& config, Findings& findings);    // lint_devices.cc
 // The files that a device has as its "rx_pcap" or "tx_pcap". (lint_devices.cc)
 std::vector<std::string_view> captures_of(std::string_view device, std::string_view wanted);
@@ -27,13 +25,13 @@ void check_flows(const Config& config, Findings& findings);    // lint_flows.cc
 void check_mirrors(const Config& config, Findings& findings);  // lint_mirror.cc
 // "mirror.m.file", quoted as the file would have it. (lint_mirror.cc)
 std::string mirror_path(const std::string& name, std::string_view key);
-void check_receive_queues(const Config& config, Findings& findings);  // lint_receive_queues.cc
+void check_receive_queues(const Config& config, Findings& findings);  // lint_devices.cc
 void check_addresses(const Config& config, Findings& findings);       // lint_routes.cc
 void check_neighbors(const Config& config, Findings& findings);
 void check_routes(const Config& config, Findings& findings);
 // The neighbors, and all that they are judged by: ports and their addresses.
 bool same_neighbors(const Config& good, const Config& config);
-void check_slow_path(const Config& config, Findings& findings);  // lint_slow_path.cc
+void check_slow_path(const Config& config, Findings& findings);  // lint_devices.cc
 void check_watchdog(const Config& config, Findings& findings);   // lint_watchdog.cc
 void check_wires(const Config& config, Findings& findings);      // lint_wires.cc
 

@@ -84,7 +84,7 @@ std::vector<Finding> check_host_pauses(const Config& config, const EffectiveQos&
         const Headroom& loop = port->second.headroom;
         if (auto fault = pause_fault(config, loop, 0, host.pause_quanta, "pause_quanta"))
             findings.add(fault->severity, "host-pause-time", host_path(name, "pause_quanta"),
-                         std::move(fault->message), std::move(fault->fix), host.place);
+                         std::move(fault->message), std::move(fault->fix));
     }
     return findings.take();
 }

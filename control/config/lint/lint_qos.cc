@@ -1,4 +1,4 @@
-#include "control/config/lint/lint_qos.hh"
+#include "control/config/lint/judge.hh"
 
 #include <fmt/format.h>
 
@@ -158,12 +158,12 @@ void PortFindings::add(Entry entry) {
 
 void PortFindings::add(Severity severity, FindingId id, const std::string& port, std::string_view key,
                        std::string message, std::string fix) {
-    add({severity, id, port, std::string(key), std::move(message), std::move(fix), port, port});
+    add({severity, id, port, std::string(key), std::move(message), std::move(fix), {}, port});
 }
 
 void PortFindings::add(Severity severity, const QosProblem& problem, std::string message) {
-    add({severity, problem.id, problem.port, problem.key, std::move(message), problem.fix,
-         problem.port.empty() ? problem.near : problem.port, problem.port});
+    add({severity, problem.id, problem.port, problem.key, std::move(message), problem.fix, problem.near,
+         problem.port});
 }
 
 std::vector<Finding> PortFindings::take() {

@@ -1,12 +1,13 @@
-// Collects the findings of lint_qos, which many ports have alike; private to it.
+// Collects the findings of lint_qos, which many ports have alike, and judges classes.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "control/config/compile/qos.hh"
-#include "control/config/lint/class_ways.hh"
 #include "control/config/schema/findings.hh"
 
 namespace sluice::lint {
@@ -42,7 +43,7 @@ class PortFindings {
         std::string key;
         std::string message;
         std::string fix;
-        std::string near;  // port to point at when the file does not have the key
+        std::string near;  // port to point at when the key is of no port, and the file does not have it
         std::string last;  // port that has the same to hear
         std::size_t others = 0;
     };
@@ -52,6 +53,25 @@ class PortFindings {
     Findings findings_;
     std::vector<Entry> entries_;
 };
+
+// Classes of RoCE packets at a port, for the symptoms of a report, too.
+
+// CNPs tell senders of congestion: what may delay them where they leave in a class. No words: nothing.
+struct CnpDelay {
+    std::string words;
+    bool paused_or_marked = false;
+};
+CnpDelay cnp_delay(const EffectivePort& port, ClassId tc);  // lint_class_ways.cc
+// What gives CNPs a queue that nothing delays, to follow "write"; `map`: in words, the port's.
+std::string cnp_remedy(const EffectivePort& port, std::string_view map);  // lint_class_ways.cc
+constexpr unsigned usual_cnp_dscp = 48;
+
+// Class that `port` gives to a RoCE packet that enters it; no PCP: the packet is untagged.
+ClassId class_at(const PortConfig& said, const EffectivePort& port, unsigned dscp, bool cnp,
+                 std::optional<std::uint8_t> pcp = {});  // lint_host_classes.cc
+// What delays the CNPs of a host behind the port because of their DSCP; no words: nothing, or nothing more
+// than what delays every CNP there.
+std::string host_cnp_delay(const PortConfig& said, const EffectivePort& port, unsigned cnp_dscp);
 
 // lint_pauses.cc
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,

@@ -18,14 +18,13 @@ struct Interface {
     IpPrefix network;
     IpAddress address;
     std::string port;
-    SourcePlace place;
 };
 
 std::vector<Interface> interfaces_of(const Config& config) {
     std::vector<Interface> interfaces;
     for (const auto& [name, port] : config.ports)
         for (const IpPrefix& address : port.address)
-            interfaces.push_back({network_of(address), address.address, name, port.place});
+            interfaces.push_back({network_of(address), address.address, name});
     return interfaces;
 }
 
@@ -63,7 +62,7 @@ void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
                 "subnet-overlap", port_path(interface.port, "address"),
                 fmt::format("the subnet {} overlaps {} of port {}", print_prefix(interface.network),
                             print_prefix(outer->network), outer->port),
-                "give each port its own subnet", interface.place);
+                "give each port its own subnet");
             break;
         }
         around.push_back(&interface);
@@ -106,7 +105,7 @@ void check_neighbor(const NeighborConfig& neighbor, const Config& config, const 
                     Findings& findings) {
     const auto port = config.ports.find(neighbor.port);
     if (port == config.ports.end()) {
-        const std::string near = nearest_port(config, neighbor.port);
+        const std::string near = nearest_key(neighbor.port, config.ports);
         findings.error("neighbor-port", describe(neighbor),
                        fmt::format("there is no port {}", in_quotes(neighbor.port)),
                        near.empty() ? "name a port of the switch" : fmt::format("write port = \"{}\"", near),
@@ -139,7 +138,7 @@ void check_addresses(const Config& config, Findings& findings) {
         if (!is_new && owner->second == interface.port)  // on another port the subnets overlap as well
             findings.error("address-twice", port_path(interface.port, "address"),
                            fmt::format("the port has {} twice", print_address(interface.address)),
-                           "leave one out", interface.place);
+                           "leave one out");
     }
 }
 

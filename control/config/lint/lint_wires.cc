@@ -16,7 +16,8 @@ void check_port(const std::string& name, const WireConfig& wire, const std::stri
     const auto found = config.ports.find(port);
     if (found == config.ports.end()) {
         const auto host = config.hosts.find(port);
-        const std::string near = host != config.hosts.end() ? host->second.port : nearest_port(config, port);
+        const std::string near =
+            host != config.hosts.end() ? host->second.port : nearest_key(port, config.ports);
         findings.error(
             "wire-port", wire_path(name, "ports"),
             host != config.hosts.end()

@@ -1,4 +1,4 @@
-#include "control/config/lint/machine.hh"
+#include "control/config/lint/memory.hh"
 
 #include <fmt/format.h>
 
@@ -106,10 +106,6 @@ void keep_least(std::optional<MemoryRoom>& least, MemoryRoom room) {
     if (!least || room.bytes < least->bytes) least = std::move(room);
 }
 
-std::string megabytes(std::uint64_t bytes) {
-    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
-
 }  // namespace
 
 std::optional<MemoryRoom> memory_room(const std::string& root) {
@@ -117,7 +113,7 @@ std::optional<MemoryRoom> memory_room(const std::string& root) {
     const auto machine = read_numbers(root + "/proc/meminfo");
     if (const auto available = machine.find("MemAvailable"); available != machine.end())
         keep_least(least,
-                   {available->second * 1024, "the machine has " + megabytes(available->second * 1024)});
+                   {available->second * 1024, "the machine has " + in_megabytes(available->second * 1024)});
     for (Hierarchy& hierarchy : hierarchies(root)) {
         const CgroupFiles& files = *hierarchy.files;
         while (true) {
@@ -132,7 +128,7 @@ std::optional<MemoryRoom> memory_room(const std::string& root) {
                 const std::uint64_t left = *limit - std::min(*limit, taken);
                 keep_least(least, {left, fmt::format("the cgroup {} has {} of {} left",
                                                      hierarchy.path.empty() ? "/" : hierarchy.path,
-                                                     megabytes(left), megabytes(*limit))});
+                                                     in_megabytes(left), in_megabytes(*limit))});
             }
             if (hierarchy.path.empty()) break;
             hierarchy.path.erase(hierarchy.path.rfind('/'));

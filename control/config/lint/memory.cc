@@ -17,10 +17,6 @@ namespace {
 // The program, its libraries and DPDK's own tables, as measured of a switch of two idle ports.
 constexpr std::uint64_t program_bytes = 48'000'000;
 
-std::string in_megabytes(std::uint64_t bytes) {
-    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
-
 MemoryPart packet_buffers(const Config& config) {
     const PacketDemand demand = packet_demand(config);
     const std::size_t each = PacketPool::bytes_each(packet_buffer_bytes(config));
@@ -75,6 +71,10 @@ std::vector<MemoryPart> memory_parts(const Config& config) {
         parts.push_back({"cells by queue", of_switch.fill, fmt::format("{0} x {0} ports x 1 KiB", ports)});
     parts.push_back({"program", program_bytes, "its libraries, DPDK"});
     return parts;
+}
+
+std::string in_megabytes(std::uint64_t bytes) {
+    return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 std::uint64_t sum_of(const std::vector<MemoryPart>& parts) {

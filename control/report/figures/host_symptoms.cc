@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "control/config/lint/class_ways.hh"
+#include "control/config/lint/lint_qos_parts.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/running/running_switch.hh"
 #include "dataplane/peers/host_port.hh"

@@ -17,7 +17,6 @@
 #include "control/config/compile/hosts.hh"
 #include "control/config/compile/qos.hh"
 #include "control/config/lint/judge.hh"
-#include "control/config/lint/machine.hh"
 #include "control/config/lint/memory.hh"
 #include "control/config/schema/config.hh"
 #include "control/config/schema/finding.hh"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "control/config/lint/machine.hh"
+#include "control/config/lint/memory.hh"
 #include "dataplane/base/eal.hh"
 #include "dataplane/ports/kernel_interface.hh"
 

@@ -1,4 +1,4 @@
-#include "control/config/lint/lint_qos.hh"
+#include "control/config/lint/judge.hh"
 
 #include <fmt/format.h>
 

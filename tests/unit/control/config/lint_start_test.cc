@@ -1,4 +1,4 @@
-#include "control/config/lint/lint_start.hh"
+#include "control/config/lint/judge.hh"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "control/config/lint/machine.hh"
 #include "control/config/lint/memory.hh"
 
 #include "CppUTest/TestHarness.h"

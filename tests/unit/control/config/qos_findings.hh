@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "control/config/lint/lint_qos.hh"
+#include "control/config/lint/judge.hh"
 
 #include "CppUTest/TestHarness.h"
 
