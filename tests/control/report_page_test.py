@@ -14,6 +14,7 @@ import browser
 import loopback
 from control import Programs, Switch
 from fabric_page_test import FABRIC, NAMES
+from figures import at, leaves
 from live_page_test import CONFIG
 from pages import HOSTILE, Pages
 
@@ -43,20 +44,6 @@ class Reader(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         self.inside = ""
-
-
-def leaves(of, path=()):
-    if isinstance(of, (dict, list)) and of:
-        for key, value in of.items() if isinstance(of, dict) else enumerate(of):
-            yield from leaves(value, (*path, key))
-    else:
-        yield path, of
-
-
-def at(of, path):
-    for key in path:
-        of = of[key]
-    return of
 
 
 class Page(Pages):
@@ -106,15 +93,15 @@ class Files(Page):
             self.assertIn("default-src 'none'", policy)
             self.assertNotIn("connect-src", policy)
             self.assertNotIn(str(self.folder), text)
-            report, data = json.loads(path.read_text()), json.loads(reader.scripts[0])
-            parts = {"report": report} if kind == "switch" else {"fabric": report, "switches": report["switches"]}
-            for part, whole in parts.items():
-                told = list(leaves(data[part]))
-                self.assertGreater(len(told), 100)
-                for where, value in told:
-                    self.assertEqual(at(whole, where), value, where)
+            report, data = json.loads(path.read_text()), json.loads(reader.scripts[0])["runs"][0]
+            told = data["report" if kind == "switch" else "fabric"]
             if kind == "fabric":
-                self.assertEqual((list(data["switches"]), data["name"], reader.title), (NAMES, "a slow <host>", "a slow <host>"))
+                self.assertEqual((list(told["switches"]), data["name"], reader.title), (NAMES, "a slow <host>", "a slow <host>"))
+                self.assertEqual(told.pop("pauses"), {"count": len(report["pauses"])})
+            told = list(leaves(told))
+            self.assertGreater(len(told), 100)
+            for where, value in told:
+                self.assertEqual(at(report, where), value, where)
             self.page(path, "--output", self.folder / "again.html")
             self.assertEqual((self.folder / "again.html").read_text(), text)
 
@@ -162,11 +149,13 @@ class Refused(Page):
         for kind in ("switch", "fabric"):
             path = self.report(kind)
             self.page(path)
-            data = json.loads(Reader((self.folder / f"{kind}.html").read_text()).scripts[0])
+            (data,) = json.loads(Reader((self.folder / f"{kind}.html").read_text()).scripts[0])["runs"]
             part, whole = ("report" if kind == "switch" else "fabric"), json.loads(path.read_text())
+            data[part].pop("pauses", None)  # of which there is the number
             seen, tried = set(), 0
             for where, value in leaves(data[part]):
-                shape = tuple("#" if isinstance(key, int) else "*" if n == 1 and where[0] in ("ports", "pools", "links", "switches") else key for n, key in enumerate(where))
+                named = ("ports", "pools", "links", "switches", "hosts", "ecmp")
+                shape = tuple("#" if isinstance(key, int) else "*" if where[n - 1:n] and where[n - 1] in named else key for n, key in enumerate(where))
                 if shape in seen or not isinstance(at(whole, where), type(value)):
                     continue
                 seen.add(shape)
@@ -322,7 +311,7 @@ class Seen(Page):
         self.assertIn("no collectives", tab.evaluate("document.querySelector('#collectives').innerText"))
         self.assertEqual(tab.evaluate("document.title"), "lossless \u2013 a slow <host> \u2013 Sluice")
         flows = report["flows"][0]
-        self.assertEqual(self.row(tab, "flows", "in")[1:3], [str(flows["throughput_bps"]), str(flows["messages"])])
+        self.assertEqual(self.row(tab, "flows", "in")[1:4], [str(flows[name]) for name in ("queue_pairs", "throughput_bps", "messages")])
         for name in NAMES:
             tab.evaluate(f"location.hash = 'switch={name}'")
             control.wait_for(lambda name=name: tab.evaluate("document.querySelector('select').value"), lambda value, name=name: value == name)

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/report/report_shape.hh"
 #include "control/fabric/scenario/compare.hh"
 #include "control/fabric/scenario/compare_reports.hh"
 #include "control/fabric/scenario/rows.hh"
@@ -11,7 +10,6 @@
 #include "control/report/page/report_page.hh"
 #include "control/report/page/report_shape.hh"
 #include "tests/fuzz/require.hh"
-#include "tools/fabric/page/page.hh"
 
 namespace {
 
@@ -27,17 +25,13 @@ bool is_good(const Read& read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string text(reinterpret_cast<const char*>(data), size);
-    is_good(report_page(text, "fuzz"));
+    is_good(report_page(text, "fuzz", {}));
     is_good(fabric::SweepManifest::parse(text));
     if (const auto report = read_shaped(text, fabric::shape_for_why()); is_good(report))
         for (const char* host : {"", "h1"}) fabric::why_text((*report)["pause_trees"], host);
-    if (const auto report = read_shaped(text, fabric::shape_for_run_page()); is_good(report))
-        fabric::run_page({fabric::run_for_page("fuzz", *report, nullptr, {})});
     static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
     if (const auto report = read_shaped(text, whole); is_good(report)) {
-        const std::string wrong = wrong_with_report(*report);
-        require(wrong.empty() || is_one_line(wrong), "what is wrong with a report is one line");
-        if (wrong.empty()) {
+        if (is_good(report_for_page(*report))) {
             const auto differences = fabric::compare_reports(*report, *report);
             require(differences["differ"] == false, "a report is as itself");
             fabric::differences_text(differences, 12);

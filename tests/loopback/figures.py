@@ -66,3 +66,18 @@ def fabric_catalogue(sluiced, sluice_fabric):
     each = catalogue(sluiced).figures
     return Catalogue(own + below("switches.{switch}", each) + below("phases.{phase}", own, "ledger", "hosts", "flows", "collectives", "links")
                      + below("phases.{phase}.switches.{switch}", each, "ledger", "ports"))
+
+
+def leaves(of, path=()):
+    """Of any JSON: (path, value)."""
+    if isinstance(of, (dict, list)) and of:
+        for key, value in of.items() if isinstance(of, dict) else enumerate(of):
+            yield from leaves(value, (*path, key))
+    else:
+        yield path, of
+
+
+def at(of, path):
+    for key in path:
+        of = of[key]
+    return of

@@ -204,7 +204,7 @@ class Outputs(Scenarios):
     def test_files_of_others_stay(self):
         out = self.folder / "o"
         out.mkdir()
-        for name in ("report.json", "series.json", "fabric.svg", "pauses.svg"):
+        for name in ("report.json", "series.json", "fabric.svg"):
             (out / name).write_text("somebody's")
             self.refused("run", self.scenario, "--out", out, status=FAILED, said=f"{name}: is there, and is not as a program of Sluice wrote it; do: ")
             (out / name).unlink()

@@ -38,7 +38,7 @@ class Installed(loopback.Case):
         client = next(self.prefix.rglob("sluice/client.py")).parent
         wanted += [client / name for name in ("__init__.py", "client.py", "switch.py", "py.typed")]
         wanted += [self.prefix / "lib/sysusers.d/sluice.conf",
-                   share / "doc/sluice/LICENSE", share / "doc/sluice/LICENSE.page"]
+                   share / "doc/sluice/LICENSE", share / "doc/sluice/LICENSE.page", share / "sluice/charts.min.js"]
         tracked = subprocess.run(["git", "ls-files", "conf"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
         self.assertGreater(len(tracked), 20)
         wanted += [share / "sluice" / file for file in tracked]
@@ -68,6 +68,25 @@ class Installed(loopback.Case):
         folder = str(self.prefix / "share/sluice/conf/scenarios")[len(str(self.root)):]
         code = pathlib.Path(PROGRAM["sluice-fabric"]).read_bytes()
         self.assertIn(folder.encode(), code)
+
+    def test_a_page_finds_its_charts_beside_the_program_or_in_the_data_folder(self):
+        holder = tempfile.TemporaryDirectory(prefix="sluice-page-")
+        self.addCleanup(holder.cleanup)
+        folder = pathlib.Path(holder.name)
+        installed, bare = self.prefix / "bin" / "sluiced", folder / "bin" / "sluiced"
+        said(installed, "--config", ROOT / "conf" / "incast.toml", "--duration", "100us", "--report", folder / "report.json")
+        for program in (PROGRAM["sluiced"], installed):
+            said(program, "page", folder / "report.json", "--output", folder / "page.html")
+            self.assertIn("Apache ECharts", (folder / "page.html").read_text())
+        bare.parent.mkdir()
+        shutil.copy(installed, bare)
+        said(bare, "--config", ROOT / "conf" / "incast.toml", "--duration", "100us")
+        for words in (["page", folder / "report.json"], ["--config", ROOT / "conf" / "incast.toml", "--page", "18080"]):
+            done = subprocess.run([bare, *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            for place in (bare.parent, folder / "share" / "sluice"):
+                self.assertIn(str(place / "charts.min.js"), done.stderr)
+        self.assertFalse((folder / "report.html").exists())
 
     def test_licenses_of_the_page_are_whole(self):
         text = (self.prefix / "share/doc/sluice/LICENSE.page").read_text()

@@ -1,9 +1,5 @@
 #!/usr/bin/python3
-"""Writes files as C++ strings: embed.py OUTPUT HEADER NAMESPACE FILE...
-
-HEADER declares them in NAMESPACE by their names (`page_html`), and where it ends in `:all` as one array, `files`, of {name without its
-extension, text}.
-"""
+"""Writes files as C++ strings: embed.py OUTPUT NAME FILE... defines embedded::NAME of control/config/text/embedded_files.hh."""
 
 import pathlib
 import sys
@@ -19,19 +15,12 @@ def literal(text):
 
 
 def main():
-    output, (header, _, as_array), namespace, files = sys.argv[1], sys.argv[2].partition(":"), sys.argv[3], map(pathlib.Path, sys.argv[4:])
-    parts, array = [f'#include "{header}"\n\nnamespace {namespace} {{\n'], []
-    for file in files:
-        text = file.read_bytes()
-        name = file.name.replace(".", "_").replace("-", "_")
-        parts.append(f"static constexpr char {name}_text[] =\n{literal(text)};\n")
-        if as_array:
-            array.append(f'    {{"{file.stem}", {{{name}_text, {len(text)}}}}},\n')
-        else:
-            parts.append(f"const std::string_view {name}({name}_text, {len(text)});\n")
-    if as_array:
-        parts += ["static constexpr File all[] = {\n", *array, "};\nconst std::span<const File> files(all);\n"]
-    pathlib.Path(output).write_text("".join([*parts, "}\n"]))
+    output, name, *files = sys.argv[1:]
+    entries = ((pathlib.Path(file).name, pathlib.Path(file).read_bytes()) for file in files)
+    array = [f'    {{"{file}",\n     {{\n{literal(text)},\n     {len(text)}}}}},\n' for file, text in entries]
+    pathlib.Path(output).write_text("".join([
+        '#include "control/config/text/embedded_files.hh"\n\nnamespace sluice::embedded {\nstatic constexpr File all[] = {\n', *array,
+        f"}};\nconst std::span<const File> {name}(all);\n}}\n"]))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 #include <cassert>
 
-#include "control/config/schema/buffer_profile_files.hh"
 #include "control/config/schema/schema_sections.hh"
 #include "control/config/schema/toml_text.hh"
+#include "control/config/text/embedded_files.hh"
 
 namespace sluice {
 namespace schema {
@@ -66,9 +66,13 @@ const ProfileHeadroom* BufferProfile::headroom_of(Rate speed, std::uint32_t cabl
     return best;
 }
 
+namespace {
+std::string_view name_of(const embedded::File& file) { return file.name.substr(0, file.name.rfind('.')); }
+}  // namespace
+
 std::vector<std::string> buffer_profile_names() {
     std::vector<std::string> names{std::string(no_profile)};
-    for (const auto& file : buffer_profile_files::files) names.emplace_back(file.name);
+    for (const embedded::File& file : embedded::buffer_profiles) names.emplace_back(name_of(file));
     return names;
 }
 
@@ -87,10 +91,10 @@ tl::expected<BufferProfile, std::vector<ConfigError>> parse_buffer_profile(std::
 const BufferProfile* buffer_profile(std::string_view name) {
     static const std::map<std::string, BufferProfile, std::less<>> profiles = [] {
         std::map<std::string, BufferProfile, std::less<>> all;
-        for (const auto& file : buffer_profile_files::files) {
-            auto profile = parse_buffer_profile(file.text, file.name);
+        for (const embedded::File& file : embedded::buffer_profiles) {
+            auto profile = parse_buffer_profile(file.text, name_of(file));
             assert(profile && "a file of conf/profiles is wrong");
-            if (profile) all.emplace(file.name, std::move(*profile));
+            if (profile) all.emplace(name_of(file), std::move(*profile));
         }
         return all;
     }();

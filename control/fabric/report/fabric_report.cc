@@ -8,7 +8,7 @@
 #include "control/fabric/report/balance.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/report/timeline.hh"
+#include "control/fabric/report/pause_roots.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_rows.hh"

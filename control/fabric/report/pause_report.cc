@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "control/fabric/run/pause_chains.hh"
 #include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/report_rows.hh"
+#include "control/report/page/report_shape.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -255,6 +257,12 @@ Json pause_cycles_json(const Fabric& fabric) {
     for (const PauseCycle& cycle : fabric.pauses().cycles())
         json.push_back(json_of(cycle_figures, {fabric, cycle}));
     return json;
+}
+
+const JsonShape& shape_for_why() {
+    constexpr std::array hosts{JsonPart{"hosts.*", part::present}};
+    static const JsonShape shape = JsonShape{}.add(parts_of_pause_trees()).add(hosts);
+    return shape;
 }
 
 std::string why_text(const Json& trees, const std::string& host) {

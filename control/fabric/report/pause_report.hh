@@ -5,6 +5,7 @@
 #include <string>
 
 #include "control/fabric/run/pause_watch.hh"
+#include "control/report/figures/shaped_json.hh"
 
 namespace sluice::fabric {
 
@@ -21,6 +22,8 @@ nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);
 // queue stood; empty: nobody was paused.
 std::string culprit_of(const nlohmann::ordered_json& trees);
 
+// What why_text uses of a report, and the names of hosts.
+const JsonShape& shape_for_why();
 // Why `host` waited, of a report's trees; empty: of all hosts, the roots alone.
 std::string why_text(const nlohmann::ordered_json& trees, const std::string& host);
 

@@ -1,13 +1,16 @@
-// Where pauses began.
+// Where pauses began, and when whom they held.
 #pragma once
 
 #include <compare>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "control/fabric/run/pause_chains.hh"
 
 namespace sluice::fabric {
+
+class Fabric;
 
 // A queue of a switch.
 struct PauseEgress {
@@ -30,5 +33,9 @@ PauseRoot root_of(const PauseWatch& watch, const PauseChain& chain);
 
 // "h9 takes what leaf4 sends too slowly, at 10G".
 std::string root_text(const FabricPlan& plan, const PauseWatch& watch, const PauseRoot& root);
+
+// A row for each group that paused its sender, of those that did so longest, in the order of switches and
+// ports: of each bin of time the share that was paused, by root.
+nlohmann::ordered_json timeline_json(const Fabric& fabric);
 
 }  // namespace sluice::fabric

@@ -2,6 +2,9 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
+
+#include "control/report/page/report_page.hh"
 
 namespace sluice::fabric {
 
@@ -18,6 +21,15 @@ std::string write_text(std::unique_ptr<OutputFile>& file, const std::string& tex
 std::string write_text(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
     return file ? write_text(*file, text) : file.error();
+}
+
+tl::expected<PageOutput, std::string> open_page(const std::string& path) {
+    if (path.empty()) return PageOutput{};
+    auto charts = read_charts();
+    if (!charts) return tl::unexpected(charts.error());
+    auto file = open_output(path);
+    if (!file) return tl::unexpected(file.error());
+    return PageOutput{std::move(*file), std::move(*charts)};
 }
 
 std::string make_folder(const std::string& path) {

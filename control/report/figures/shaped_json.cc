@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "control/config/schema/values.hh"
@@ -359,23 +360,32 @@ tl::expected<FileDescriptor, std::string> open_to_read(const std::string& path) 
 
 JsonShape& JsonShape::add(std::span<const JsonPart> parts, std::string_view below) {
     for (const JsonPart& part : parts) {
-        ShapePart* node = &root_;
         const std::string whole = std::string(below) + std::string(part.path);
-        for (std::string_view path = whole; !path.empty();) {
-            const std::size_t end = std::min(path.find('.'), path.size());
-            std::string_view name = path.substr(0, end);
-            path.remove_prefix(std::min(end + 1, path.size()));
-            const bool optional = name.ends_with('?');
-            if (optional) name.remove_suffix(1);
-            const auto known = std::find_if(node->children.begin(), node->children.end(),
-                                            [&](const ShapePart& each) { return each.segment == name; });
-            node = known != node->children.end()
-                       ? &*known
-                       : &node->children.emplace_back(ShapePart{std::string(name), optional, 0, {}});
-        }
-        node->is = part.is;
+        const std::size_t brace = std::min(whole.find('{'), whole.size());
+        std::istringstream names(whole.substr(brace));
+        names.ignore();  // the brace
+        if (brace == whole.size()) add(whole, part.is);
+        for (std::string name; names >> name;)
+            add(whole.substr(0, brace) + name.substr(0, name.find('}')), part.is);
     }
     return *this;
+}
+
+void JsonShape::add(std::string_view path, unsigned is) {
+    ShapePart* node = &root_;
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find('.'), path.size());
+        std::string_view name = path.substr(0, end);
+        path.remove_prefix(std::min(end + 1, path.size()));
+        const bool optional = name.ends_with('?');
+        if (optional) name.remove_suffix(1);
+        const auto known = std::find_if(node->children.begin(), node->children.end(),
+                                        [&](const ShapePart& each) { return each.segment == name; });
+        node = known != node->children.end()
+                   ? &*known
+                   : &node->children.emplace_back(ShapePart{std::string(name), optional, 0, {}});
+    }
+    node->is = is;
 }
 
 tl::expected<Json, std::string> read_shaped(std::string_view text, const JsonShape& shape,

@@ -27,7 +27,7 @@ constexpr unsigned present = 64;  // anything, of which nothing is kept but that
 }  // namespace part
 
 // Names with dots. NAME?: it may be missing. *: each other member of an object; #: each entry of a list; +:
-// of a list that has one.
+// of a list that has one. {NAME NAME} as the last name: each of them.
 struct JsonPart {
     std::string_view path;
     unsigned is;
@@ -50,6 +50,8 @@ class JsonShape {
     const Part& root() const { return root_; }
 
   private:
+    void add(std::string_view path, unsigned is);
+
     Part root_;
 };
 

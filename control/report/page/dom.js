@@ -62,39 +62,114 @@ function figure(value, show) {
 // How a cell shows its value; `longest(row)`: of the histogram whose quantile it is.
 const shown_by = (column, row) => (column.longest ? (value) => column.show(value, column.longest(row)) : column.show ?? count);
 
-// columns: {head, get(row), show?(value), longest?(row), code?}. What `get` gives as a number stands right. A heading sorts.
-function table(caption, columns, rows, most = 200) {
+// A table whose cells change in place, so that what has the focus keeps it. columns: {head, get(row), show?(value), longest?(row), bad?(row), code?};
+// `get` may give a Node, and numbers stand right. Rows are told apart by their `key`, else by themselves. A heading sorts. `empty`: what stands
+// there while there are no rows. `most`: rows that are shown at first.
+function live_table(caption, columns, empty, most = Infinity) {
+    let sorted_by = null;
+    let down = true;
+    let rows_now = [];
+    const numeric = columns.map(() => false);
+    const heads = columns.map((column, n) => element("th", { scope: "col" }, element("button", { type: "button", onclick: () => {
+        down = sorted_by === n ? !down : numeric[n];
+        sorted_by = n;
+        heads.forEach((head, at) => (at === n ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
+        update(rows_now);
+    } }, column.head)));
     const body = element("tbody");
-    let sorted = rows;
-    let shown = most;
-    const more = element("button", { type: "button", class: "screen", onclick: () => { shown = Infinity; fill(); } });
-    const numeric = columns.map((column) => rows.some((row) => typeof column.get(row) === "number"));
-    const cell = (column, row, n) => {
-        const value = column.get(row);
-        const attributes = { class: numeric[n] ? "number" : column.code ? "code" : null };
-        return element("td", attributes, value instanceof Node ? value : figure(value, shown_by(column, row)));
+    const title = element("caption", {}, caption);
+    const none = element("p", { class: "note" }, empty);
+    const more = element("button", { type: "button", class: "screen", onclick: () => { most = Infinity; update(rows_now); } });
+    const lines = new Map();  // key -> {row, cells}
+    const in_order = (rows) => {
+        if (sorted_by === null) return rows;
+        const value = (row) => { const got = columns[sorted_by].get(row); return got instanceof Node ? got.textContent : got ?? ""; };
+        const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+        return [...rows].sort((a, b) => (down ? order(value(b), value(a)) : order(value(a), value(b))));
     };
-    const fill = () => {
-        body.replaceChildren(...sorted.slice(0, shown).map((row) => element("tr", {}, columns.map((column, n) => cell(column, row, n)))));
+    function update(rows) {
+        rows_now = rows;
+        const wanted = in_order(rows).slice(0, most);
+        const keys = new Set(wanted.map((row) => row.key ?? row));
+        for (const [key, line] of lines) if (!keys.has(key)) { line.row.remove(); lines.delete(key); }
+        wanted.forEach((row, place) => {
+            const key = row.key ?? row;
+            if (!lines.has(key)) {
+                const cells = columns.map((column) => element("td", { class: column.code ? "code" : null }));
+                lines.set(key, { row: element("tr", { "data-key": row.key }, cells), cells });
+            }
+            const line = lines.get(key);
+            columns.forEach((column, n) => {
+                const got = column.get(row);
+                if (typeof got === "number") numeric[n] = true;
+                const shown = got instanceof Node ? got : figure(got, shown_by(column, row));
+                const cell = line.cells[n];
+                if (!(shown instanceof Node)) { if (cell.textContent !== shown) cell.textContent = shown; } else if (!cell.contains(document.activeElement)) cell.replaceChildren(shown);
+                if (column.bad) cell.classList.toggle("false", Boolean(column.bad(row)));
+            });
+            if (body.children[place] !== line.row) body.insertBefore(line.row, body.children[place] ?? null);
+        });
+        for (const cells of [heads, ...[...lines.values()].map((line) => line.cells)]) cells.forEach((cell, n) => cell.classList.toggle("number", numeric[n]));
+        none.hidden = wanted.length > 0;
+        scroll.hidden = wanted.length === 0;
+        more.hidden = rows.length <= most;
         more.textContent = `Show all ${count(rows.length)} rows`;
-        more.hidden = rows.length <= shown;
-    };
-    const heads = columns.map((column, n) => {
-        const sort = () => {
-            const down = heads[n].getAttribute("aria-sort") === (numeric[n] ? "descending" : "ascending") ? !numeric[n] : numeric[n];
-            for (const head of heads) head.removeAttribute("aria-sort");
-            heads[n].setAttribute("aria-sort", down ? "descending" : "ascending");
-            const key = (row) => { const value = column.get(row); return value instanceof Node ? value.textContent : value ?? ""; };
-            const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-            sorted = [...rows].sort((a, b) => (down ? order(key(b), key(a)) : order(key(a), key(b))));
-            fill();
-        };
-        return element("th", { scope: "col", class: numeric[n] ? "number" : null }, element("button", { type: "button", onclick: sort }, column.head));
-    });
-    fill();
-    return [element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-        element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, heads)), body)), more];
+    }
+    const scroll = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        element("table", {}, title, element("thead", {}, element("tr", {}, heads)), body));
+    return { update, title, nodes: [scroll, more, none] };
 }
+// One that does not change.
+function table(caption, columns, rows, most = 200) {
+    const { update, nodes } = live_table(caption, columns, "", most);
+    update(rows);
+    return nodes;
+}
+
+const percent = (share) => `${(share * 100).toFixed(1)} %`;
+const per_second = (value) => `${count(Math.round(value))}/s`;
+const sum = (of) => (typeof of === "number" ? of : Object.values(of ?? {}).reduce((all, each) => all + sum(each), 0));
+// Of a member that a name of the data chooses.
+const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
+
+const bar = (used, limit, bad) => element("span", { class: "bar", role: "img", "aria-label": percent(limit > 0 ? used / limit : 0) },
+    element("span", { class: bad ? "bad" : null, style: `width:${limit > 0 ? Math.min(100, (100 * used) / limit) : 0}%` }));
+
+// In the title of the tab: of which switch or fabric the figures are.
+let shown_name = "";
+
+const facts_of = (pairs) => pairs.map(([name, value]) => element("li", {}, element("b", {}, name), value));
+
+// The verdict, its reasons, and figures that stand beside it.
+function head_of_view() {
+    const verdict = element("p", { class: "verdict", id: "verdict", role: "status" }, "waiting for the switch");
+    const reasons = element("ul", {});
+    const facts = element("ul", { class: "facts" });
+    const show = ({ lossless, headline, reasons: why, interrupted }, pairs, [state, text] = []) => {
+        verdict.className = `verdict ${state ?? (lossless === null ? "" : lossless ? "good" : "bad")}`;
+        verdict.textContent = text ?? (interrupted ? `${headline}; interrupted` : headline);
+        reasons.replaceChildren(...why.map((reason) => element("li", { class: "false" }, typeof reason === "string" ? reason : JSON.stringify(reason))));
+        facts.replaceChildren(...facts_of(pairs));
+        document.title = [...(lossless === null ? [] : [lossless ? "lossless" : "NOT lossless"]), shown_name, "Sluice"].join(" \u2013 ");
+    };
+    const wait = (text) => {
+        verdict.className = "verdict";
+        verdict.textContent = text;
+        reasons.replaceChildren();
+        facts.replaceChildren();
+    };
+    return { show, wait, facts, nodes: [verdict, reasons, facts] };
+}
+
+function events_table() {
+    return live_table("The last events", [
+        { head: "At", get: (row) => row.event.at_ns, show: (at) => formats.ns(at, 6) },
+        { head: "Kind", get: (row) => row.event.kind },
+        { head: "What", get: (row) => row.event.text },
+    ], "Nothing has happened to it.");
+}
+// The last `most`, the latest first.
+const event_rows = (events, most) => events.slice(-most).reverse().map((event, n) => ({ key: `${event.at_ns} ${event.kind} ${event.text} ${n}`, event }));
 
 function section(id, title, ...children) {
     return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, title), children);
@@ -108,31 +183,6 @@ function choice(label, options, chosen, first = 0) {
         options.map((option, n) => element("option", { selected: n === first }, option)));
     return element("label", {}, `${label} `, select);
 }
-
-// Of a fabric's report: where most time of pauses began, collectives, and how evenly ECMP loaded the cables.
-function first_cause([first]) {
-    if (!first) return null;
-    return element("p", { class: "cause" }, "Pauses began here: ", element("b", {}, first.text), `: ${formats.ns(first.paused_ns)} in ${plural(first.pauses, "pause")}`);
-}
-const collective_columns = [
-    { head: "Collective", get: (row) => row.name },
-    { head: "Ranks", number: true, get: (row) => row.ranks },
-    { head: "Steps", number: true, get: (row) => row.steps },
-    { head: "Step p50", number: true, get: (row) => row.step_ns.p50, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
-    { head: "p99", number: true, get: (row) => row.step_ns.p99, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
-    { head: "max", number: true, get: (row) => row.step_ns.max, show: formats.ns },
-    { head: "Bus bandwidth", number: true, get: (row) => row.bus_bandwidth_bps, show: formats.bps },
-    { head: "State", get: (row) => row.state },
-    { head: "Last in most steps", get: ({ straggler: { host, steps, by_ns } }) => (host === null ? "" : `${host} in ${plural(steps, "step")}, by ${formats.ns(by_ns)}`) },
-    { head: "Slowest path", get: ({ slowest_path: { from, to, over_median_permille } }) => (from === null ? "" : `${from} to ${to}, ${formats.permille(over_median_permille)} of the median`) },
-];
-const balance_columns = [
-    { head: "Switch", get: (row) => row.switch },
-    { head: "Cables", get: (row) => row.links.join(", ") },
-    { head: "Mean load", number: true, get: (row) => row.mean_load_ppm, show: formats.ppm },
-    { head: "Busiest over mean", number: true, get: (row) => row.max_over_mean_permille, show: formats.permille },
-    { head: "Jain's index", number: true, get: (row) => row.jain_permille, show: (value) => (value / 1000).toFixed(3) },
-];
 
 // Links to the sections that follow, once they are there.
 function contents(root) {

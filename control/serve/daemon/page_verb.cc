@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "control/config/schema/values.hh"
-#include "control/report/page/one_file.hh"
 #include "control/report/page/report_page.hh"
 #include "dataplane/base/file_descriptor.hh"
 #include "dataplane/base/file_roles.hh"
@@ -69,12 +68,14 @@ std::string write_page(const PageWords& words) {
     if (std::string clash = roles.clash_text(); !clash.empty()) return clash;
     if (!words.is_named && std::filesystem::exists(words.output)) {
         const auto there = read_report(words.output);
-        if (!there || !begins_one_file_page(*there))
+        if (!there || !begins_page(*there))
             return words.output + ": is there, and is no such page; do: write --output FILE.html";
     }
     const auto text = read_report(words.report);
     if (!text) return fmt::format("{}: {}", words.report, text.error());
-    const auto page = report_page(*text, std::filesystem::path(words.report).filename().string());
+    const auto charts = read_charts();
+    if (!charts) return charts.error();
+    const auto page = report_page(*text, std::filesystem::path(words.report).filename().string(), *charts);
     if (!page) return fmt::format("{}: {}", words.report, page.error());
     auto file = OutputFile::create(words.output);
     if (!file) return file.error();

@@ -14,7 +14,7 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/report/figures/report.hh"
-#include "control/report/page/page_files.hh"
+#include "control/report/page/report_page.hh"
 #include "control/serve/server/rpc.hh"
 
 namespace sluice {
@@ -94,18 +94,6 @@ Json thresholds(const Config& config) {
     return ports;
 }
 
-const HttpServer::Text& script() {
-    static const HttpServer::Text text = [] {
-        std::string all;
-        for (const std::string_view file :
-             {page_files::charts_min_js, page_files::dom_js, page_files::chart_js, page_files::live_table_js,
-              page_files::switch_js, page_files::fabric_js, page_files::live_js})
-            all += file;
-        return shared_text(std::move(all));
-    }();
-    return text;
-}
-
 }  // namespace
 
 Json page_figures(RunningSwitch& running) {
@@ -118,7 +106,10 @@ Json page_figures(RunningSwitch& running) {
 tl::expected<std::unique_ptr<LivePage>, std::string> LivePage::open(boost::asio::io_context& io,
                                                                     const std::string& where,
                                                                     PageSource source) {
+    auto charts = read_charts();
+    if (!charts) return tl::unexpected("--page: " + charts.error());
     std::unique_ptr<LivePage> page(new LivePage(std::move(source)));
+    page->script_ = shared_text(std::move(*charts) + page_scripts());
     auto server = HttpServer::open(io, "--page", where, [page = page.get()](const HttpRequest& request) {
         return page->answer(request);
     });
@@ -196,11 +187,11 @@ HttpReply LivePage::answer(const HttpRequest& request) {
     if (query.size() > max_query_bytes) return http_refusal(414, "the address is too long");
     if (token_.empty() && !is_local(host))
         return http_refusal(421, "this page is called 127.0.0.1 or localhost");
-    static const auto html = shared_text(std::string(page_files::live_html));
-    static const auto style = shared_text(std::string(page_files::page_css));
+    static const auto html = shared_text(std::string(page_file("live.html")));
+    static const auto style = shared_text(std::string(page_file("page.css")));
     if (path == "/") return {200, "text/html; charset=utf-8", html, false};
     if (path == "/page.css") return {200, "text/css; charset=utf-8", style, false};
-    if (path == "/page.js") return {200, "text/javascript; charset=utf-8", script(), false};
+    if (path == "/page.js") return {200, "text/javascript; charset=utf-8", script_, false};
     if (path != "/live" && path != "/why" && path != "/switches")
         return http_refusal(404, "there are /, /switches, /live and /why");
     if (const std::string token = token_.empty() ? "" : parameter(query, "token"); !is_equal(token, token_))

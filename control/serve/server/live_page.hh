@@ -60,6 +60,7 @@ class LivePage {
     PageSource source_;
     std::string address_;
     std::string token_;  // empty: none is wanted
+    HttpServer::Text script_;
     std::unique_ptr<HttpServer> server_;
     Clock::time_point next_{};
     bool has_ended_ = false;

@@ -42,7 +42,7 @@ tl::expected<Compared, std::string> read_report(const std::string& path) {
     static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
     auto json = read_shaped_file(path, whole);
     if (!json) return refuse(json.error());
-    if (const std::string wrong = wrong_with_report(*json); !wrong.empty()) return refuse(wrong);
+    if (const auto shown = report_for_page(*json); !shown) return refuse(shown.error());
     made.report = std::move(*json);
     made.kind = made.report.contains("switches") ? Kind::of_fabric : Kind::of_switch;
     return made;

@@ -6,7 +6,6 @@
 #include "control/config/text/say.hh"
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/report/report_shape.hh"
 #include "control/report/figures/figures.hh"
 #include "control/serve/server/program.hh"
 #include "tools/fabric/cli/manual.hh"
@@ -29,8 +28,9 @@ int man(const Arguments& /*arguments*/) { return say("{}", man_page(SLUICE_VERSI
 
 // Of a run's report.
 int why(const Arguments& arguments) {
-    const auto read = read_own(arguments.files[0] + "/report.json", shape_for_why());
-    if (!read) return complain("sluice-fabric: {}\n", read.error()), exit_failed;
+    const std::string path = arguments.files[0] + "/report.json";
+    const auto read = read_shaped_file(path, shape_for_why());
+    if (!read) return complain("sluice-fabric: {}: {}\n", path, read.error()), exit_failed;
     const nlohmann::ordered_json& report = *read;
     if (!arguments.host.empty() && !report["hosts"].contains(arguments.host)) {
         complain("sluice-fabric: there is no host {}\n", in_quotes(arguments.host));

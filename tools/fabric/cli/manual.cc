@@ -20,8 +20,7 @@ constexpr std::array verbs{
              "[--junit FILE] "
              "[--html FILE] [--force] [--threads N]\n[--page [ADDRESS:]PORT] [--socket DIR [--interactive]]",
              "simulates it and says what became of every frame; DIR/report.json has it whole, DIR/fabric.svg "
-             "shows "
-             "where it was paused, DIR/pauses.svg who held whom and when"},
+             "shows where it was paused, the page of --html also who held whom and when"},
     VerbHelp{"check", "FABRIC.toml", "[--all] [--set PATH=VALUE]...",
              "says what is wrong with it, its addresses and routes, and what memory it takes"},
     VerbHelp{"draw", "FABRIC.toml", "[--set PATH=VALUE]...", "prints the topology as SVG"},

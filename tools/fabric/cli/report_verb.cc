@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "control/config/text/say.hh"
-#include "control/fabric/report/report_shape.hh"
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
+#include "control/report/page/report_page.hh"
+#include "control/report/page/report_shape.hh"
 #include "control/serve/server/program.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/page/page.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -20,16 +20,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A sweep's page, or nothing: it is none.
-std::string page_of_sweep(const std::string& folder, std::string& error) {
+std::string page_of_sweep(const std::string& folder, std::string_view charts, std::string& error) {
     std::error_code none;
     if (!std::filesystem::exists(folder + "/sweep.json", none)) return {};
     const auto sweep = read_sweep(folder);
     if (!sweep) return error = sweep.error(), std::string();
-    return sweep_page(sweep->manifest.json, sweep->rows);
+    return sweep_page(sweep->manifest.json, sweep->rows, charts);
 }
 
 // The page of the runs of a folder, or of the folders in it; empty: there are none.
-std::string page_of_runs(const std::string& folder, std::string& error) {
+std::string page_of_runs(const std::string& folder, std::string_view charts, std::string& error) {
     const auto has = [](const std::string& file) {
         std::error_code none;
         return std::filesystem::exists(file, none);
@@ -48,16 +48,17 @@ std::string page_of_runs(const std::string& folder, std::string& error) {
     for (const std::string& each : folders) {
         const std::string file = each + "/report.json", series_file = each + "/series.json";
         if (!has(file)) continue;
-        const auto report = read_own(file, shape_for_run_page());
-        if (!report) return error = report.error(), std::string();
-        const auto series = has(series_file) ? read_own(series_file, anything) : Json();
-        if (!series) return error = series.error(), std::string();
-        auto name = (*report)["name"].get<std::string>();
-        if (name.empty())
-            name = std::filesystem::path((*report)["fabric"].get<std::string>()).stem().string();
-        runs.push_back(run_for_page(name, *report, *series, {}));
+        auto shown = report_file_for_page(file);
+        if (!shown) return error = file + ": " + shown.error(), std::string();
+        auto series = has(series_file) ? read_shaped_file(series_file, anything) : Json();
+        if (!series) return error = series_file + ": " + series.error(), std::string();
+        if (!shown->contains("fabric")) return error = file + ": it is no report of a fabric", std::string();
+        const Json& fabric = (*shown)["fabric"];
+        auto name = fabric["name"].get<std::string>();
+        if (name.empty()) name = std::filesystem::path(fabric["fabric"].get<std::string>()).stem().string();
+        runs.push_back(page_run(name, std::move(*shown), std::move(*series)));
     }
-    return runs.empty() ? std::string() : run_page(runs);
+    return runs.empty() ? std::string() : runs_page(runs, charts);
 }
 
 }  // namespace
@@ -72,9 +73,11 @@ int report_verb(const Arguments& arguments) {
     roles.writes("--html", path);
     if (const std::string clash = roles.clash_text(); !clash.empty())
         return complain("sluice-fabric: {}\n", clash), exit_configuration;
+    const auto charts = read_charts();
+    if (!charts) return complain("sluice-fabric: {}\n", charts.error()), exit_failed;
     std::string error;
-    std::string page = page_of_sweep(folder, error);
-    if (page.empty() && error.empty()) page = page_of_runs(folder, error);
+    std::string page = page_of_sweep(folder, *charts, error);
+    if (page.empty() && error.empty()) page = page_of_runs(folder, *charts, error);
     if (page.empty() && error.empty())
         error = folder + " has neither report.json nor sweep.json; do: name what run or sweep had as --out";
     if (error.empty() && arguments.html.empty()) {

@@ -6,17 +6,17 @@
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/report/timeline.hh"
 #include "control/fabric/run/thread_plan.hh"
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/junit.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/report/figures/assertions.hh"
+#include "control/report/page/report_page.hh"
+#include "control/report/page/report_shape.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/page/page.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -41,13 +41,14 @@ Shades shades_of(const nlohmann::ordered_json& report) {
     return shades;
 }
 
-constexpr std::array files_of_run{"report.json", "series.json", "fabric.svg", "pauses.svg"};
+constexpr std::array files_of_run{"report.json", "series.json", "fabric.svg"};
 
 // What all runs write, open before the first of them.
 struct Outputs {
     std::optional<OutputFolder> folder;  // --out
     std::vector<std::string> below;      // of each run: "", or "NAME/"
-    std::unique_ptr<OutputFile> junit, html;
+    std::unique_ptr<OutputFile> junit;
+    PageOutput html;
 };
 
 // Nothing: it says why, and `status` is the exit status.
@@ -85,7 +86,8 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
                     return failed(exit_failed, why);
         made.folder.emplace(std::move(*folder));
     }
-    auto junit = open_output(arguments.junit), html = open_output(arguments.html);
+    auto junit = open_output(arguments.junit);
+    auto html = open_page(arguments.html);
     if (!junit) return failed(exit_failed, junit.error());
     if (!html) return failed(exit_failed, html.error());
     made.junit = std::move(*junit), made.html = std::move(*html);
@@ -95,10 +97,8 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
 // Says what a run came to, and writes it into its folder, if any. Its exit status.
 int finish(Outputs& outputs, const std::string& below, const FabricPlan& plan, RunOutcome& outcome) {
     if (outputs.folder) {
-        const std::array texts{
-            json_text(outcome.report, 2), json_text(outcome.series),
-            svg_of(plan.topology, shades_of(outcome.report)),
-            draw_timeline(outcome.report["pause_timeline"], outcome.report["fabric"].get<std::string>())};
+        const std::array texts{json_text(outcome.report, 2), json_text(outcome.series),
+                               svg_of(plan.topology, shades_of(outcome.report))};
         for (std::size_t n = 0; n < texts.size(); ++n)
             if (std::string error = outputs.folder->write(below + files_of_run[n], texts[n] + "\n");
                 !error.empty())
@@ -180,14 +180,14 @@ int run_verb(const Arguments& arguments) {
             if (each.asserts.empty() && !scenario.question.empty())
                 say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
             if (!arguments.html.empty())
-                for_page.push_back(
-                    run_for_page(each.name(), outcome->report, outcome->series, outcome->errors));
+                for_page.push_back(page_run(each.name(), report_for_page(outcome->report).value(),
+                                            std::move(outcome->series), outcome->errors));
             results.push_back({each.name(), std::move(outcome->report), std::move(outcome->errors)});
         } else {
             for (const std::string& error : outcome.error().texts) complain("sluice-fabric: {}\n", error);
             own = outcome.error().is_configuration ? exit_configuration : exit_failed;
             if (!arguments.html.empty())
-                for_page.push_back(run_for_page(each.name(), nullptr, nullptr, outcome.error().texts));
+                for_page.push_back(page_run(each.name(), nullptr, nullptr, outcome.error().texts));
             results.push_back({each.name(), nullptr, outcome.error().texts});
         }
         if (status == exit_done) status = own;
@@ -195,8 +195,10 @@ int run_verb(const Arguments& arguments) {
     if (outputs->junit)
         if (const std::string error = write_text(outputs->junit, junit_text(results)); !error.empty())
             return failed(error);
-    if (outputs->html && !for_page.empty())
-        if (const std::string error = write_text(outputs->html, run_page(for_page)); !error.empty())
+    if (outputs->html.file && !for_page.empty())
+        if (const std::string error =
+                write_text(outputs->html.file, runs_page(for_page, outputs->html.charts));
+            !error.empty())
             return failed(error);
     return status;
 }

@@ -19,9 +19,9 @@
 #include "control/fabric/scenario/sweep.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "control/report/figures/assertions.hh"
+#include "control/report/page/report_page.hh"
 #include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
-#include "tools/fabric/page/page.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -226,7 +226,7 @@ int sweep_verb(const Arguments& arguments) {
     std::vector<std::string> words = arguments.sets;
     words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
     if (arguments.duration) words.push_back(std::to_string(arguments.duration->ps));
-    auto html = open_output(arguments.html);
+    auto html = open_page(arguments.html);
     if (!html) return failed(html.error());
     auto folder = SweepFolder::create(
         *named, SweepManifest::of(scenario->name(), scenario->plan.file, *text, words, points->size()));
@@ -250,8 +250,9 @@ int sweep_verb(const Arguments& arguments) {
     for (std::size_t run = arguments.shard - 1; run < points->size(); run += arguments.shards)
         rows.push_back(folder->row(run));
     if (const std::string error = folder->write_tables(rows); !error.empty()) return failed(error);
-    if (*html)
-        if (const std::string error = write_text(*html, sweep_page(folder->manifest().json, rows));
+    if (html->file)
+        if (const std::string error =
+                write_text(html->file, sweep_page(folder->manifest().json, rows, html->charts));
             !error.empty())
             return failed(error);
     say_rows(rows);

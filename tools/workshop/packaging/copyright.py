@@ -57,7 +57,7 @@ def copyright_file(root):
                f"License: GPL-2\n{field(COMMON['GPL-2'])}",
                f"Files: {BUNDLE}\nCopyright: " + "\n ".join(holder for text in vendored.values() for holder in holders(text)) +
                "\nLicense: " + " and ".join(of_bundle) +
-               "\nComment: It is in sluice-fabric, for the page that it writes. Notice of Apache ECharts:\n" + field(vendored["echarts/NOTICE"])]
+               "\nComment: It is in the pages that sluiced and sluice-fabric serve and write. Notice of Apache ECharts:\n" + field(vendored["echarts/NOTICE"])]
     for file, text in vendored.items():
         if NAMES[file]:
             stanzas.append(f"License: {NAMES[file]}\n{field(COMMON.get(NAMES[file], text))}")

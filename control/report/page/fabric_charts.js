@@ -1,13 +1,18 @@
-// The charts of a run: topology, figures over time, completion times.
+// The charts of a fabric after the end: topology, figures over time, pauses, completion times.
 "use strict";
 
+// Hosts are what is at a link and is no switch.
+function nodes_of({ switches, links }) {
+    const ends = new Set(Object.values(links).flatMap(({ directions }) => directions.map(({ from }) => from)));
+    return [...[...ends].filter((name) => !Object.hasOwn(switches, name)).map((name) => ({ name, tier: 0 })), ...Object.entries(switches).map(([name, { tier }]) => ({ name, tier }))];
+}
 // Hosts at the bottom, each tier above those that it joins; a ring as a circle.
-function places_of(run) {
+function places_of(nodes, links) {
     const tiers = new Map();
-    for (const node of run.nodes) tiers.set(node.tier, [...(tiers.get(node.tier) ?? []), node]);
+    for (const node of nodes) tiers.set(node.tier, [...(tiers.get(node.tier) ?? []), node]);
     const top = Math.max(...tiers.keys());
-    const tier_of = new Map(run.nodes.map((node) => [node.name, node.tier]));
-    const level = run.parts[0].links.some((link) => tier_of.get(link.directions[0].from) === tier_of.get(link.directions[0].to));
+    const tier_of = new Map(nodes.map((node) => [node.name, node.tier]));
+    const level = links.some((link) => tier_of.get(link.directions[0].from) === tier_of.get(link.directions[0].to));
     const places = new Map();
     const ring = tiers.get(1) ?? [];
     if (level && top <= 1 && ring.length > 2) {
@@ -15,38 +20,44 @@ function places_of(run) {
         ring.forEach((node, n) => places.set(node.name, [500 + 200 * Math.cos(angle(n)), 300 + 130 * Math.sin(angle(n))]));
         const at = new Map(ring.map((node, n) => [node.name, n]));
         const behind = new Map();
-        for (const { directions: [{ from, to }] } of run.parts[0].links)
+        for (const { directions: [{ from, to }] } of links)
             if (at.has(from) !== at.has(to)) behind.set(at.has(from) ? from : to, [...(behind.get(at.has(from) ? from : to) ?? []), at.has(from) ? to : from]);
         for (const [name, hosts] of behind)
             hosts.forEach((host, n) => {
                 const turn = angle(at.get(name)) + (n - (hosts.length - 1) / 2) * Math.min(0.28, 5 / ring.length / hosts.length);
                 places.set(host, [500 + 420 * Math.cos(turn), 300 + 260 * Math.sin(turn)]);
             });
-        run.nodes.forEach((node, n) => places.has(node.name) || places.set(node.name, [10 * n, 620]));
+        nodes.forEach((node, n) => places.has(node.name) || places.set(node.name, [10 * n, 620]));
         return [places, 600];
     }
-    for (const [tier, nodes] of tiers)
-        nodes.forEach((node, n) => places.set(node.name, [(1000 * (n + 0.5)) / nodes.length, (top - tier) * 150]));
+    for (const [tier, level_nodes] of tiers)
+        level_nodes.forEach((node, n) => places.set(node.name, [(1000 * (n + 0.5)) / level_nodes.length, (top - tier) * 150]));
     return [places, 150 * top];
 }
 
-function topology_chart(run, part) {
-    const [places, rows] = places_of(run);
+// The node at which most time of pauses began: a host that takes packets too slowly, else the switch whose queue stood.
+const culprit_of = ([first]) => first && (first.slow_host ? first.to : first.switch);
+
+// `part()`: whose load and pauses it shows.
+function topology_chart(fabric, part) {
+    const nodes = nodes_of(fabric);
+    const culprit = culprit_of(fabric.pause_trees);
+    const [places, rows] = places_of(nodes, Object.values(fabric.links));
     const far = (n) => [Math.min(...[...places.values()].map((place) => place[n])), Math.max(...[...places.values()].map((place) => place[n]))];
     const [[left, right], [top, bottom]] = [far(0), far(1)];
-    const crowded = run.nodes.filter((node) => node.tier === 0).length > 40;
+    const crowded = nodes.filter((node) => node.tier === 0).length > 40;
     const option = (colors, width, height) => {
         const { links, from_ns, to_ns } = part();
         // In pixels, so that the library scales nothing.
         const place = ([x, y]) => [((x - left) / (right - left || 1)) * (width - 80), ((y - top) / (bottom - top || 1)) * (height - 70)];
-        const ids = new Map(run.nodes.map((node, n) => [node.name, `n${n}`]));
+        const ids = new Map(nodes.map((node, n) => [node.name, `n${n}`]));
         const seen = new Map();
-        const edges = links.flatMap((link) => {
+        const edges = Object.values(links).flatMap((link) => {
             const pair = [link.directions[0].from, link.directions[0].to].sort().join("\n");
             const copy = seen.get(pair) ?? 0;
             seen.set(pair, copy + 1);
             return link.directions.map((direction) => {
-                const paused = paused_share(direction, to_ns - from_ns);
+                const paused = paused_ns_of(direction) / Math.max(to_ns - from_ns, 1);
                 return {
                     source: ids.get(direction.from), target: ids.get(direction.to), link, direction, paused,
                     lineStyle: {
@@ -57,17 +68,17 @@ function topology_chart(run, part) {
             });
         });
         return {
-            tooltip: { ...tooltip_style(colors), formatter: ({ dataType, data }) => (dataType === "node" ? tip(data.name, data.name === run.culprit ? [[null, "pauses began here", run.pause_trees[0].text]] : []) : tip(`${data.direction.from} to ${data.direction.to}`, [
+            tooltip: { ...tooltip_style(colors), formatter: ({ dataType, data }) => (dataType === "node" ? tip(data.name, data.name === culprit ? [[null, "pauses began here", fabric.pause_trees[0].text]] : []) : tip(`${data.direction.from} to ${data.direction.to}`, [
                 [null, "load", formats.ppm(data.direction.load_ppm)], [null, "paused", formats.ppm(Math.round(data.paused * 1e6))],
                 [null, "speed", formats.bps(data.link.speed_bps)], [null, "packets", count(data.direction.packets)],
                 [null, "lost", count(data.direction.lost_on_wire + data.direction.lost_into_cut)],
             ])) },
             series: [{
                 type: "graph", layout: "none", roam: !printing, left: 40, right: 40, top: 30, bottom: 40, edges, emphasis: { scale: false },
-                data: run.nodes.map((node) => ({
+                data: nodes.map((node) => ({
                     id: ids.get(node.name), name: node.name, x: place(places.get(node.name))[0], y: place(places.get(node.name))[1],
                     symbol: node.tier === 0 ? "circle" : "roundRect", symbolSize: node.tier === 0 ? (crowded ? 7 : 13) : [Math.max(46, 8 * node.name.length + 12), 22],
-                    itemStyle: { color: node.tier === 0 ? colors.host : colors.node, ...(node.name === run.culprit ? { borderColor: colors.paused, borderWidth: 4 } : {}) },
+                    itemStyle: { color: node.tier === 0 ? colors.host : colors.node, ...(node.name === culprit ? { borderColor: colors.paused, borderWidth: 4 } : {}) },
                     label: { show: true, position: node.tier === 0 ? "bottom" : "inside", color: node.tier === 0 ? colors.ink : "#ffffff", fontSize: crowded && node.tier === 0 ? 9 : 12, rotate: crowded && node.tier === 0 ? 90 : 0 },
                 })),
             }],
@@ -76,10 +87,10 @@ function topology_chart(run, part) {
     return chart("Topology; the table below it has the same figures", Math.min(640, Math.max(300, rows + 120)), option);
 }
 
-function topology_legend(run) {
+function topology_legend({ pause_trees }) {
     const shares = [0, 0.05, 0.25, 0.5, 1];
     const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", "data-share": share }), `${share * 100} %\u2002`));
-    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.", run.culprit ? " Red frame: where most time of pauses began." : "");
+    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.", pause_trees.length > 0 ? " Red frame: where most time of pauses began." : "");
 }
 
 // What changes of a total in each interval, per second; the first sample is the beginning.
@@ -90,26 +101,24 @@ const rates_of = (totals, at_ns, factor) => totals.map((total, n) => {
 const microseconds = (ns) => ns / 1000;
 const time_labels = (colors) => ({ color: colors.soft, hideOverlap: true, formatter: (value) => short(formats.ns(value * 1000)) });
 
-function paused_rows(run) {
-    const { rows, bin_ns } = run.pause_timeline;
+function paused_rows({ pause_timeline: { rows, bin_ns }, end_ns }) {
     return rows.map((row) => {
         const bins = new Map();
         for (const [bin, , share] of row.parts) bins.set(bin, (bins.get(bin) ?? 0) + share / 10);
-        const last = Math.ceil(run.end_ns / bin_ns);
-        const data = Array.from({ length: last + 1 }, (_, bin) => [microseconds(Math.min(bin * bin_ns, run.end_ns)), Math.min(100, bins.get(bin) ?? 0)]);
+        const last = Math.ceil(end_ns / bin_ns);
+        const data = Array.from({ length: last + 1 }, (_, bin) => [microseconds(Math.min(bin * bin_ns, end_ns)), Math.min(100, bins.get(bin) ?? 0)]);
         return { name: `${row.paused} by ${row.by}, class ${row.class}`, data };
     });
 }
 
-function time_section(run) {
-    const series = run.series;
-    if (!series) return [element("p", { class: "note" }, "This run was made without samples over time.")];
+function time_section(fabric, series) {
+    if (!series) return [element("p", { class: "note" }, "The page was made without samples over time; sluice-fabric report, on the run's folder, makes it with them.")];
     const at = series.at_ns;
     const line = (values) => values.map((value, n) => [microseconds(at[n]), value]);
     let allowed = false;
     const flows = series.flows.map((flow) => ({ name: flow.name, delivered: line(rates_of(flow.delivered_bytes, at, 8)), allowed: line(flow.rate_bps.map((rate) => rate / 1e9)) }));
     const queues = series.queues.map((queue) => ({ name: `${queue.switch} to ${queue.port}, queue ${queue.queue}`, data: line(queue.bytes.map((bytes) => bytes / 1000)) }));
-    const paused = paused_rows(run);
+    const paused = paused_rows(fabric);
     const signals = [["ECN marks", series.ecn_marked_packets], ["CNPs", series.cnp_sent_packets], ["XOFF", series.xoff_transitions]]
         .map(([name, totals]) => ({ name, data: line(rates_of(totals, at, 1e6)) }));
     const first = (list, most) => new Set(list.slice(0, most).keys());
@@ -124,12 +133,12 @@ function time_section(run) {
     const height = 150;
     const option = (colors) => {
         const list = grids();
-        const phases = run.parts.slice(1).map((part, n) => [{ name: part.name, xAxis: microseconds(part.from_ns), itemStyle: { color: n % 2 ? "transparent" : colors.band } }, { xAxis: microseconds(part.to_ns) }]);
+        const phases = Object.entries(fabric.phases).map(([name, { from_ns, to_ns }], n) => [{ name, xAxis: microseconds(from_ns), itemStyle: { color: n % 2 ? "transparent" : colors.band } }, { xAxis: microseconds(to_ns) }]);
         const all = list.map((_, n) => n);
         return {
             title: list.map((grid, n) => ({ text: grid.title, left: 6, top: n * height + 2, textStyle: { color: colors.ink, fontSize: 13, fontWeight: 600 } })),
             grid: list.map((_, n) => ({ left: 64, right: 18, top: n * height + 28, height: height - 56 })),
-            xAxis: list.map((_, n) => ({ gridIndex: n, type: "value", min: 0, max: microseconds(run.end_ns), ...axis_style(colors), splitLine: { show: false }, axisLabel: time_labels(colors) })),
+            xAxis: list.map((_, n) => ({ gridIndex: n, type: "value", min: 0, max: microseconds(fabric.end_ns), ...axis_style(colors), splitLine: { show: false }, axisLabel: time_labels(colors) })),
             yAxis: list.map((grid, n) => ({ gridIndex: n, type: "value", min: 0, ...(grid.unit === "%" ? { max: 100, interval: 50 } : {}), splitNumber: 3, ...axis_style(colors) })),
             axisPointer: { link: [{ xAxisIndex: "all" }], lineStyle: { color: colors.soft } },
             dataZoom: printing ? [] : [{ type: "slider", xAxisIndex: all, bottom: 4, height: 20, borderColor: colors.line, textStyle: { color: colors.soft }, labelFormatter: (value) => formats.ns(value * 1000) },
@@ -166,9 +175,48 @@ function time_section(run) {
     ];
 }
 
-function completion_section(run) {
-    const completions = run.series?.completions;
-    if (!completions) return [element("p", { class: "note" }, "This run was made without samples.")];
+// Rows of who was paused by whom; the height in a bin of time is the share of it that was paused, the color where the pause began. So pauses too
+// short to be seen one by one are not shown as one that lasts.
+function pause_chart({ pause_timeline: { rows, roots, bin_ns, bins, rows_left_out }, end_ns }) {
+    const names = rows.map((row) => `${row.paused} by ${row.by}${row.class === 3 ? "" : `, class ${row.class}`}`);
+    const by_bin = rows.map(({ parts }) => {
+        const made = new Map();
+        for (const part of parts) made.set(part[0], [...(made.get(part[0]) ?? []), part]);
+        return made;
+    });
+    const option = (colors, width) => ({
+        aria: { enabled: true, label: { description: "Who was paused by whom, over time" } },
+        grid: { left: Math.min(230, width / 3), right: 24, top: 6, bottom: 30 },
+        xAxis: { type: "value", min: 0, max: microseconds(end_ns), ...axis_style(colors), splitLine: { show: false }, axisLabel: time_labels(colors) },
+        yAxis: { type: "value", min: 0, max: rows.length, interval: 1, ...axis_style(colors),
+            axisLabel: { color: colors.soft, fontSize: 11, verticalAlign: "bottom", width: Math.min(220, width / 3 - 10), overflow: "truncate", formatter: (floor) => names[rows.length - 1 - floor] ?? "" } },
+        tooltip: { ...tooltip_style(colors), trigger: "axis", axisPointer: { type: "line" }, formatter: (items) => {
+            const bin = Math.round((items[0].axisValue * 1000) / bin_ns);
+            return tip(`at ${formats.ns(bin * bin_ns)}`, rows.flatMap((_, n) => (by_bin[n].get(bin) ?? []).map(([, root, share]) => [color_of(root), names[n], `${share / 10} %`])).slice(0, 24));
+        } },
+        // The area of all roots of a row, before it that of all but the last, and so on.
+        series: rows.flatMap((row, n) => {
+            const floor = rows.length - 1 - n;
+            const of_row = [...new Set(row.parts.map(([, root]) => root))].sort((a, b) => b - a);
+            return of_row.map((last) => ({
+                type: "line", name: names[n], step: "end", symbol: "none", silent: true, lineStyle: { width: 0 }, itemStyle: { color: color_of(last) }, areaStyle: { color: color_of(last), opacity: 1, origin: floor },
+                data: Array.from({ length: bins + 1 }, (_, bin) => [microseconds(Math.min(bin * bin_ns, end_ns)),
+                    floor + 0.0009 * Math.min(1000, (by_bin[n].get(bin) ?? []).reduce((all, [, root, share]) => all + (root <= last ? share : 0), 0))]),
+            }));
+        }),
+    });
+    return [chart("Who was paused by whom over time; a table is below it", 22 * rows.length + 40, option).box,
+        element("p", { class: "note" }, "Height: share of the time. Color: where the pauses began. ", roots.map((root, n) => [element("span", { class: "swatch", "data-color": n }), `${root}\u2003`]),
+            rows_left_out > 0 ? `and ${plural(rows_left_out, "row")} more` : null),
+        folded("As a table", table("Who was paused by whom", [
+            { head: "Paused", get: (row) => row.paused }, { head: "By", get: (row) => row.by }, { head: "Class", get: (row) => row.class },
+            { head: "Time", get: (row) => row.paused_ns, show: formats.ns },
+        ], rows))];
+}
+
+function completion_section(series) {
+    const completions = series?.completions;
+    if (!completions) return [element("p", { class: "note" }, "The page was made without samples.")];
     const size = (each) => (each.to_bytes === null ? `above ${formats.bytes(each.above_bytes)}` : each.above_bytes === 0 ? `up to ${formats.bytes(each.to_bytes)}` : `${formats.bytes(each.above_bytes)} to ${formats.bytes(each.to_bytes)}`);
     const sizes = completions.sizes.map((each) => ({ ...each, name: size(each) })).filter((each) => each.messages > 0);
     const flows = completions.flows.filter((each) => each.messages > 0);

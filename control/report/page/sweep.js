@@ -34,7 +34,7 @@ function sweep_page(root, sweep, rows) {
     root.append(
         element("p", { class: `verdict ${met < rows.length ? "bad" : asserts ? "good" : "open"}`, id: "verdict" },
             `${asserts ? `All assertions hold in ${met} of ${rows.length} runs` : `${plural(rows.length, "run")}; nothing is asserted`}${failed ? `; ${failed} could not be judged` : ""}${whole ? "" : `; ${sweep.runs} were wanted`}`),
-        facts([["Runs", figure(rows.length, count)], ["Seeds", figure(seeds.length, count)], ...sweep.axes.map((axis) => [axis.path, axis.values.join(", ")])]));
+        element("ul", { class: "facts" }, facts_of([["Runs", figure(rows.length, count)], ["Seeds", figure(seeds.length, count)], ...sweep.axes.map((axis) => [axis.path, axis.values.join(", ")])])));
     const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
     let axes = sweep.axes.map((axis) => ({ name: axis.path, short: axis.path.split(".").slice(-2).join("."), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
     if (axes.length === 0) axes = [{ name: "seed", short: "seed", values: seeds.map(String), of: (row) => String(row.seed) }];

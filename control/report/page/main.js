@@ -1,4 +1,4 @@
-// The page of a switch, or of a fabric by switch: live, of what a server tells once a second, or of a report that stands in the page. The
+// The page of a switch, or of a fabric by switch: live, of what a server tells once a second, or of runs or a sweep that stand in the page. The
 // fragment of its address names the switch and the section: #switch=leaf1&section=queues.
 "use strict";
 
@@ -6,6 +6,7 @@
     const embedded = document.getElementById("data");
     const data = embedded && JSON.parse(embedded.textContent);
     const after = data !== null;
+    const page = document.getElementById("page");
     const token = new URLSearchParams(location.search).get("token");
     const address = (path, words) => {
         const query = new URLSearchParams(token ? { ...words, token } : words).toString();
@@ -18,14 +19,21 @@
         if (!answer.ok) throw new Error((await answer.text()).trim());
         return answer.json();
     };
+    const is_ready = () => { document.documentElement.dataset.ready = "true"; };
 
+    const heading = element("h1", {}, "Sluice");
+    const question = element("p", { class: "question", hidden: true }, "");
     const link = element("p", { class: "note", role: "status" }, "");    // of the server
     const place = element("p", { class: "note", role: "status" }, "");   // of the address
     const origin = element("p", { class: "note", hidden: true }, "");
+    const shown_view = element("div");
     const fragment = (name, section) => `#${new URLSearchParams({ ...(name ? { switch: name } : {}), ...(section ? { section } : {}) })}`;
     let title = "";
     let names = [];     // of a fabric's switches; empty: there is one switch
     let chosen = null;  // a name; "": the fabric, or the one switch
+    let run = null;     // after the end
+    let a_switch = null;
+    let fabric = null;
     let source = null;
     let held = false;
     let is_new = false;  // of what was chosen nothing has been shown
@@ -34,8 +42,6 @@
         const { result, error } = await got("why", of_switch(chosen, at ? { at } : {}));
         return error ? [error.message] : result.entries.map(({ sentence, details = [], do: remedy }) => [sentence, ...details, ...(remedy ? [`to avoid it: ${remedy}`] : [])]);
     };
-    const a_switch = switch_view(after ? null : why_at);
-    const fabric = fabric_view((name) => fragment(name), after);
     const view = () => (names.length > 0 && chosen === "" ? fabric : a_switch);
     const pick = element("select", { onchange: () => { location.hash = fragment(names[pick.selectedIndex - 1]); } });
     const chooser = element("label", { hidden: true }, "Show ", pick);
@@ -46,7 +52,7 @@
         draw_all();
         if (is_new) follow_section();  // the first figures have moved it
         is_new = false;
-        document.documentElement.dataset.ready = "true";
+        is_ready();
     }
     function take(told) {
         view().take(told.fabric ?? told);
@@ -71,13 +77,14 @@
         chosen = name;
         is_new = true;
         shown_name = name ? `${name} of ${title}` : title;
-        for (const each of [a_switch, fabric]) each.root.hidden = each !== view();
+        shown_view.replaceChildren(view().root);
         pick.selectedIndex = names.indexOf(name) + 1;
         view().wait(names.length > 0 ? `waiting for ${name || "the fabric"}` : "waiting for the switch");
         if (names.length > 0)
             for (const each of view().root.querySelectorAll("nav a")) each.href = fragment(name, each.dataset.section ??= each.hash.slice(1));
-        if (after) take(names.length > 0 && name === "" ? data : { report: names.length > 0 ? data.switches[name] : data.report, thresholds: {} });
-        else listen();
+        if (!after) listen();
+        else if (view() === fabric) show();
+        else take({ report: name ? run.fabric.switches[name] : run.report, thresholds: {} });
     }
     function follow_fragment() {
         const words = new URLSearchParams(location.hash.slice(1));
@@ -99,14 +106,35 @@
     // `from`: the file and the machine.
     function begin(switches, named, from) {
         names = switches;
+        chosen = null;
+        drawn.length = 0;
+        a_switch = switch_view(after ? null : why_at);
+        fabric = after && names.length === 0 ? null : fabric_view((name) => fragment(name), run);
         title = from ? `${named} on ${from.host}` : named;
-        document.querySelector("h1").textContent = named;
+        heading.textContent = named;
         origin.hidden = from === undefined;
         origin.textContent = from ? `${from.file} on ${from.host}` : "";
         pick.replaceChildren(element("option", {}, "the fabric"), ...names.map((name) => element("option", {}, name)));
         chooser.hidden = names.length === 0;
         if (names.length === 0) choose("");
         follow_fragment();
+    }
+    function begin_run(n) {
+        run = data.runs[n];
+        question.textContent = run.fabric?.question ?? "";
+        question.hidden = question.textContent === "";
+        if (run.fabric || run.report) return begin(Object.keys(run.fabric?.switches ?? {}), run.name);
+        heading.textContent = run.name;
+        chooser.hidden = true;
+        shown_view.replaceChildren(element("p", { class: "verdict bad", id: "verdict" }, verdict_of(run)[1]));
+        is_ready();
+    }
+    function runs_table() {
+        return [element("h1", {}, `${data.runs.length} scenarios`), ...table("Each with its verdict; the chosen one is below", [
+            { head: "Scenario", get: (each) => element("button", { type: "button", onclick: () => { begin_run(data.runs.indexOf(each)); heading.scrollIntoView(); } }, each.name) },
+            { head: "Question", get: (each) => each.fabric?.question ?? "" },
+            { head: "Verdict", get: (each) => { const [state, text] = verdict_of(each); return element("span", { class: state === "bad" ? "false" : state === "good" ? "met" : "" }, text); } },
+        ], data.runs)];
     }
 
     const pause = element("button", { type: "button", "aria-pressed": "false", onclick: () => {
@@ -115,10 +143,20 @@
         pause.textContent = held ? "Go on" : "Hold";
         if (!held) show();
     } }, "Hold");
-    document.getElementById("page").replaceChildren(element("h1", {}, "Sluice"), origin,
-        element("div", { class: "controls" }, chooser, after ? null : pause, link, place), a_switch.root, fabric.root);
-    fabric.root.hidden = true;
-    addEventListener("hashchange", follow_fragment);
-    if (after) begin(data.fabric ? Object.keys(data.switches) : [], data.name);
-    else got("switches", {}).then(({ switches, title: named, ...from }) => begin(switches, named, from), (error) => { chosen = ""; refused(error); });
+    if (data?.sweep) {
+        heading.textContent = data.sweep.name;
+        question.textContent = data.sweep.question;
+        question.hidden = question.textContent === "";
+        page.replaceChildren(heading, question);
+        sweep_page(page, data.sweep, data.rows);
+        page.querySelector(".facts").after(contents(page));
+        draw_all();
+        is_ready();
+    } else {
+        page.replaceChildren(...(after && data.runs.length > 1 ? runs_table() : []), heading, question, origin,
+            element("div", { class: "controls" }, chooser, after ? null : pause, link, place), shown_view);
+        addEventListener("hashchange", follow_fragment);
+        if (after) begin_run(0);
+        else got("switches", {}).then(({ switches, title: named, ...from }) => begin(switches, named, from), (error) => { begin([], "Sluice"); refused(error); });
+    }
 }
