@@ -4,18 +4,19 @@ CLOCK = ((3.6e15, 'h', (1, 2, 5, 6, 12, 24)), (6e13, 'min', (1, 2, 5, 10, 15, 30
 UNITS = ((1e12, 's'), (1e9, 'ms'), (1e6, 'us'), (1e3, 'ns'), (1, 'ps'))
 
 
-def size_text(value):
-    for limit, unit in ((1e9, 'GB'), (1e6, 'MB'), (1e3, 'KB')):
+def scaled(value, units, least):
+    for limit, unit in zip((1e9, 1e6, 1e3), units):
         if value >= limit:
             return f'{value / limit:.3g} {unit}'
-    return f'{value:.0f} B'
+    return f'{value:.0f} {least}'
+
+
+def size_text(value):
+    return scaled(value, ('GB', 'MB', 'KB'), 'B')
 
 
 def rate_text(value):
-    for limit, unit in ((1e9, 'Gb/s'), (1e6, 'Mb/s'), (1e3, 'kb/s')):
-        if value >= limit:
-            return f'{value / limit:.3g} {unit}'
-    return f'{value:.0f} b/s'
+    return scaled(value, ('Gb/s', 'Mb/s', 'kb/s'), 'b/s')
 
 
 def count_text(value):

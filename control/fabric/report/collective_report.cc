@@ -9,7 +9,7 @@
 
 #include "control/config/schema/values.hh"
 #include "control/fabric/run/pause_words.hh"
-#include "control/report/figures/figure_functions.hh"
+#include "control/report/figures/measure.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_rows.hh"
 

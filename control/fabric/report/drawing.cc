@@ -22,6 +22,17 @@ constexpr double tier_height = 130;
 constexpr double margin = 40;
 constexpr double legend_height = 56;
 
+// As wide as there is room, and dark where the reader wants it.
+std::string svg_head(double width, double height) {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\" style=\"max-width:100%;height:auto\" font-family=\"sans-serif\">\n"
+        "<style>@media (prefers-color-scheme: dark) {{ .paper {{ fill: #14181e; }} "
+        "text[fill=\"#333\"] {{ fill: #e6eaf0; }} line[stroke=\"#ddd\"] {{ stroke: #38414d; }} }}</style>\n"
+        "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        width, height);
+}
+
 class Drawing {
   public:
     Drawing(const Topology& topology, const Shades& shades) : topology_(topology), shades_(shades) {
@@ -199,16 +210,6 @@ class Drawing {
 };
 
 }  // namespace
-
-std::string svg_head(double width, double height) {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" style=\"max-width:100%;height:auto\" font-family=\"sans-serif\">\n"
-        "<style>@media (prefers-color-scheme: dark) {{ .paper {{ fill: #14181e; }} "
-        "text[fill=\"#333\"] {{ fill: #e6eaf0; }} line[stroke=\"#ddd\"] {{ stroke: #38414d; }} }}</style>\n"
-        "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        width, height);
-}
 
 std::string svg_of(const Topology& topology, const Shades& shades) {
     return Drawing(topology, shades).text();

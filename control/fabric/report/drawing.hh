@@ -22,10 +22,6 @@ struct Shades {
     std::string culprit_text;  // why
 };
 
-// The first lines of a drawing: as wide as there is room, and dark where the reader wants it. Its text is
-// #333, its rules are #ddd.
-std::string svg_head(double width, double height);
-
 std::string svg_of(const Topology& topology, const Shades& shades);
 
 }  // namespace sluice::fabric

@@ -9,7 +9,7 @@
 
 #include "control/config/text/json_text.hh"
 #include "control/fabric/report/fabric_report.hh"
-#include "control/report/figures/figure_tree.hh"
+#include "control/report/figures/figures.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_rows.hh"
 #include "lib/values/units.hh"

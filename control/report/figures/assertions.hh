@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "control/report/figures/expression.hh"
-#include "control/report/figures/junit.hh"
 
 namespace sluice {
 
@@ -38,6 +37,22 @@ bool all_met(const nlohmann::ordered_json& judged);
 std::string assertions_text(const nlohmann::ordered_json& judged);
 // "false: THAT: it is 5" of each that is.
 std::vector<std::string> false_assertions(const nlohmann::ordered_json& judged);
+
+// A JUnit file, for continuous integration: a suite a run, a case an assertion. Valid against junit-10.xsd of
+// Jenkins' xUnit plugin. No time of the machine stands in it.
+// One of `failure` and `error` at most; neither: it passed.
+struct JunitCase {
+    std::string name;
+    std::string failure;  // the assertion is false
+    std::string error;    // it could not be judged: the run went wrong
+};
+
+struct JunitSuite {
+    std::string name;
+    std::vector<JunitCase> cases;
+};
+
+std::string junit_text(const std::vector<JunitSuite>& suites);
 std::vector<JunitCase> junit_cases(const nlohmann::ordered_json& judged);
 
 }  // namespace sluice

@@ -10,8 +10,8 @@
 #include "control/config/schema/values.hh"
 #include "control/config/schema/words.hh"
 #include "control/config/text/json_text.hh"
-#include "control/report/figures/figure_tree.hh"
 #include "control/report/figures/figure_unit.hh"
+#include "control/report/figures/figures.hh"
 
 namespace sluice {
 namespace {

@@ -52,7 +52,7 @@ class Expression {
     // Before the run, on a report in which nothing has happened: an error, or empty. Parts that come with the
     // run are not missed.
     std::string check(const nlohmann::ordered_json& report) const;
-    // The same without any report, by a catalogue (figure_tree.hh).
+    // The same without any report, by a catalogue (figures.hh).
     std::string check(const FigureNode& catalogue, const NamesOf& names) const;
     // For people: "it is 61.2 Gb/s, at flows.incast.throughput_bps", and what is wrong, if anything is.
     std::string finding(const Judgment& judgment) const;

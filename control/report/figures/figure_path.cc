@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "control/report/figures/figure_tree.hh"
+#include "control/report/figures/figures.hh"
 #include "lib/frame/drop_reason.hh"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/quantity_text.hh"
-#include "control/report/figures/figure_tree.hh"
+#include "control/report/figures/figures.hh"
 
 namespace sluice {
 namespace {

@@ -64,7 +64,37 @@ struct FigureLeaf {
 // In the report's order. Empty lists and objects have no leaf.
 void for_each_leaf(const nlohmann::ordered_json& report, const std::function<void(const FigureLeaf&)>& each);
 
-struct FigureNode;
+// Catalogues as trees, a segment of a path each.
+struct FigureNode {
+    std::string_view segment;  // a name, or {label} or [] for any
+    const Figure* figure = nullptr;
+    bool comes_with_run = false;  // a report may lack it until something has happened
+    std::vector<FigureNode> children{};
+
+    bool is_label() const { return segment.front() == '{' || segment.front() == '['; }
+    FigureNode& child(std::string_view name);
+    // A member by its name, or the segment that stands for any.
+    const FigureNode* find(std::string_view key) const;
+};
+
+const FigureNode& switch_figures_tree();
+const FigureNode& fabric_figures_tree();
+// What the report of a phase of a fabric's run has, and no more: it is made by this.
+const FigureNode& phase_figures_tree();
+
+// By a path below `root`, in which {port} and the like may stand for themselves; nullptr: none.
+const FigureNode* find_node(const FigureNode& root, std::string_view path);
+// The row of a path by a fabric's catalogue alone.
+const Figure* row_of_fabric(std::string_view path);
+
+// Takes the first part off `path`, up to `separator`.
+std::string_view take_first(std::string_view& path, char separator);
+
+// The row for a figure of a switch or of a fabric; nullptr: none. A part of the path may be a pattern.
+const Figure* row_of(std::string_view path);
+
+// Whether a part of a report that is not there may come with the run. A name may be a pattern.
+bool comes_with_run(std::span<const std::string> names);
 
 // One figure of a difference: of its value now and before, which is null where it was not there. A discarded
 // value: it is left out.
@@ -72,8 +102,8 @@ using LeafDifference = std::function<nlohmann::ordered_json(
     const Figure& figure, const nlohmann::ordered_json& after, const nlohmann::ordered_json* before)>;
 
 // `after` with `leaf` of each figure, and without what the catalogue does not know. `node`: of both in a
-// catalogue (figure_tree.hh); nullptr: there is none. Entries of a list are taken by their place, or by what
-// they tell of themselves.
+// catalogue; nullptr: there is none. Entries of a list are taken by their place, or by what they tell of
+// themselves.
 nlohmann::ordered_json difference(const nlohmann::ordered_json* before, const nlohmann::ordered_json& after,
                                   const FigureNode* node, const LeafDifference& leaf);
 

@@ -1,15 +1,15 @@
 #include "control/report/figures/report.hh"
 
+#include <string_view>
+#include <vector>
+
 #include "control/config/compile/compile.hh"
 #include "control/config/text/json_text.hh"
-#include "control/report/figures/group_report.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_observation.hh"
 #include "control/report/figures/report_port.hh"
 #include "control/report/figures/report_rows.hh"
-#include "control/report/figures/report_wires.hh"
 #include "control/report/figures/verdict.hh"
-#include "control/report/figures/workers.hh"
 #include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/kernel_control.hh"
 #include "control/switch/running/observation.hh"
@@ -17,8 +17,11 @@
 #include "control/switch/running/surroundings.hh"
 #include "control/switch/running/watchdog.hh"
 #include "dataplane/path/port_watchdog.hh"
+#include "dataplane/path/stage_meter.hh"
+#include "dataplane/path/turn_counters.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/buffer/pool_use.hh"
+#include "lib/route/port_load.hh"
 
 namespace sluice {
 namespace {
@@ -168,6 +171,107 @@ FIGURE_ROWS(switch_rows, SwitchSource, "") = {
 #include "control/report/figures/rows/switch.def"
 };
 
+FIGURE_ROWS(stage_rows, StageMeter::Use, "workers.{worker}.meter.stages.{stage}") = {
+#include "control/report/figures/rows/meter_stage.def"
+};
+
+Json stages_json(const StageMeter& meter) {
+    Json stages;
+    make_room(stages, stage_count);
+    for (std::size_t n = 0; n < stage_count; ++n)
+        stages[stage_texts[n].name] = json_of(stage_rows, meter.use(static_cast<Stage>(n)));
+    return stages;
+}
+
+FIGURE_ROWS(meter_rows, StageMeter, "workers.{worker}.meter") = {
+#include "control/report/figures/rows/meter.def"
+};
+
+// Of the session that runs, or ran last.
+Json meter_json(const StageMeter& meter) {
+    return meter.session() == 0 && meter.turns() == 0 ? absent() : json_of(meter_rows, meter);
+}
+
+// A worker writes the longest before the length of a turn is counted, and the lengths are read first: none
+// that is told is above the longest.
+struct TurnsSource {
+    const TurnCounters& turns;
+    const Reactions& reactions;
+    const StageMeter& meter;
+    Json busy_turn_ns = quantiles_json(turns.busy_lengths);
+};
+
+FIGURE_ROWS(turn_rows, TurnsSource, "workers.{worker}") = {
+#include "control/report/figures/rows/turns.def"
+};
+
+struct WorkerSource {
+    std::vector<std::string_view> ports;
+    WorkerTraffic traffic;
+};
+
+FIGURE_ROWS(worker_rows, WorkerSource, "workers.{worker}") = {
+#include "control/report/figures/rows/worker.def"
+};
+
+LoadBalance mode_of(const RunningSwitch& running, const EcmpGroup& group) {
+    return group.load_balance.value_or(running.config().load_balance.mode);
+}
+
+// Whether some of its packets may be balanced by more than their hash.
+bool is_balanced(const RunningSwitch& running, const EcmpGroup& group) {
+    if (group.load_balance) return *group.load_balance != LoadBalance::hash;
+    return running.device().policy().balance.balances();
+}
+
+struct MemberSource {
+    RunningSwitch& running;
+    const EcmpGroup::Member& member;
+};
+
+FIGURE_ROWS(member_rows, MemberSource, "ecmp.{group}.members.{member}") = {
+#include "control/report/figures/rows/ecmp_member.def"
+};
+
+struct BalanceSource {
+    LoadBalance mode;
+    BalanceCounts counts;
+};
+
+FIGURE_ROWS(balance_rows, BalanceSource, "ecmp.{group}.balance") = {
+#include "control/report/figures/rows/ecmp_balance.def"
+};
+
+Json balance_json(RunningSwitch& running, const EcmpGroup& group) {
+    return json_of(balance_rows, {mode_of(running, group), running.device().balance_counts(group.number)});
+}
+
+// Of a port for its queues, and the part of its speed that it has used of late.
+Json quality_json(RunningSwitch& running, PortId port) {
+    constexpr std::uint64_t million = 1'000'000;
+    const Switch& device = running.device();
+    const Policy& policy = device.policy();
+    const PortLoad& load = device.load(port);
+    const Duration byte_time = policy.ports[port].speed.byte_time();
+    const LoadScale& scale = policy.balance.scale;
+    const auto interval = static_cast<std::uint64_t>(scale.interval.ps);
+    const std::uint64_t busy =
+        load.sent_bytes(running.now(), scale) * static_cast<std::uint64_t>(byte_time.ps) / LoadScale::average;
+    Json bands = Json::array(), stopped = Json::array();
+    std::uint64_t queued = 0;
+    for (ClassId queue = 0; queue < classes; ++queue) {
+        const LinkQuality quality = device.quality(port, queue, running.now());
+        bands.push_back(quality.band());
+        if (quality.is_stopped) stopped.push_back(queue);
+        queued += load.queued_bytes(queue);
+    }
+    return {{"up", device.link_up(port)},
+            {"load_ppm", std::min(busy * million / interval, million)},
+            {"queued_bytes", queued},
+            {"bands", std::move(bands)},
+            {"stopped_queues", std::move(stopped)}};
+}
+
 }  // namespace
 
 Json configuration_json(std::vector<ConfigChange> asked) {
@@ -188,5 +292,49 @@ Json make_short_report(RunningSwitch& running) {
 }
 
 Json make_report(RunningSwitch& running) { return json_of(switch_rows, {running, judge_run(running)}); }
+
+Json workers_json(RunningSwitch& running) {
+    Switch& device = running.device();
+    Json list = Json::array();
+    for (WorkerId id = 0; id < device.worker_count(); ++id) {
+        WorkerSource worker{{}, device.traffic(id)};
+        for (const PortId port : device.own_ports(id)) worker.ports.push_back(running.port_names()[port]);
+        Json json = json_of(worker_rows, worker);
+        if (!running.is_virtual())
+            add_rows(json, turn_rows, {device.turns(id), *device.reactions(id), device.meter(id)});
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+Json ecmp_json(RunningSwitch& running) {
+    Json json = Json::object();
+    for (const EcmpGroup& group : running.routes().ecmp()) {
+        Json members = Json::array();
+        for (const auto& member : group.members) members.push_back(json_of(member_rows, {running, member}));
+        json[group.name] = {{"members", std::move(members)}};
+        if (is_balanced(running, group)) json[group.name]["balance"] = balance_json(running, group);
+    }
+    return json;
+}
+
+Json groups_json(RunningSwitch& running) {
+    Json json = Json::array();
+    const bool known = running.device().policy().balance.active;
+    const RemoteQuality* const remote = running.device().policy().balance.remote;
+    for (const EcmpGroup& group : running.routes().ecmp()) {
+        Json members = Json::array();
+        for (const auto& member : group.members) {
+            members.push_back(json_of(member_rows, {running, member}));
+            if (known) members.back().update(quality_json(running, member.port));
+            if (remote != nullptr)
+                members.back()["told_bands"] = remote->bands(member.port, group.number, running.now());
+        }
+        json.push_back({{"group", group.name}, {"number", group.number}});
+        json.back().update(balance_json(running, group));
+        json.back()["members"] = std::move(members);
+    }
+    return json;
+}
 
 }  // namespace sluice

@@ -8,7 +8,6 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/report/figures/host_symptoms.hh"
-#include "control/report/figures/quantiles.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/surroundings.hh"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
-#include "control/report/figures/transfer_symptoms.hh"
+#include "control/report/figures/host_symptoms.hh"
 #include "lib/roce/nic_statistics.hh"
 
 namespace sluice {

@@ -8,9 +8,6 @@
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
-#include "control/report/figures/port_warnings.hh"
-#include "control/report/figures/quantiles.hh"
-#include "control/report/figures/report_nic.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/surroundings.hh"
@@ -262,6 +259,38 @@ FIGURE_ROWS(port_rows, PortSource, "ports.{port}") = {
 #include "control/report/figures/rows/port.def"
 };
 
+struct CapabilitiesSource {
+    const PortCapabilities& can;
+    bool has_segmented;
+};
+
+FIGURE_ROWS(capability_rows, CapabilitiesSource, "ports.{port}.capabilities") = {
+#include "control/report/figures/rows/capabilities.def"
+};
+
+// By priority, null where the driver counts none; absent where it counts it of no priority.
+Json by_priority_json(const PhysicalCounters& counters, Physical kind) {
+    const auto& values = counters.value[static_cast<std::size_t>(kind)];
+    if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }))
+        return absent();
+    Json list = Json::array();
+    for (const auto& value : values) list.push_back(or_null(value));
+    return list;
+}
+
+FIGURE_ROWS(physical_rows, PhysicalCounters, "ports.{port}.physical") = {
+#include "control/report/figures/rows/physical.def"
+};
+
+// The setting that makes the port's RoCEv2 packets lossless.
+std::string lossless_setting(const RunningSwitch& running, const std::string& name) {
+    const EffectivePort& port = running.qos().ports.at(name);
+    for (unsigned tc = 0; tc < classes; ++tc)
+        if ((port.lossless >> port.map.tc_to_priority_group[tc] & 1U) != 0)
+            return fmt::format("map.{}.roce_tc = {}", running.config().ports.at(name).map, tc);
+    return fmt::format("port.{}.qos = \"lossless\"", name);
+}
+
 }  // namespace
 
 std::uint8_t ignored_pauses(const RunningSwitch& running, PortId id) {
@@ -286,5 +315,39 @@ void add_class_wait(Json& json, const RunningSwitch& running, PortId port, Class
 }
 
 Json port_json(RunningSwitch& running, PortId id) { return json_of(port_rows, {running, id}); }
+
+Json capabilities_json(const PortCapabilities& can, bool has_segmented) {
+    return json_of(capability_rows, {can, has_segmented});
+}
+
+Json physical_json(const PhysicalCounters& counters) { return json_of(physical_rows, counters); }
+
+std::string capabilities_text(const PortCapabilities& can) {
+    return fmt::format(
+        "driver {}, PFC {}: {}; MTU up to {}; receives by {}; rings of {} and {} descriptors{}; filter {}",
+        can.driver, to_string(can.pfc.tx), can.pfc.why, can.max_mtu, can.receive_spread, can.receive_ring,
+        can.transmit_ring, can.paced ? ", paced" : "", can.filter);
+}
+
+std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) {
+    std::vector<std::string> warnings;
+    const std::string& name = running.port_names()[id];
+    const PortView port = running.device().view(id);
+    const auto lossy = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
+    if (lossy != 0)
+        warnings.push_back(fmt::format("port {}: {} came in a class that is not lossless; do: set {}", name,
+                                       print_count(lossy, "RoCEv2 packet"), lossless_setting(running, name)));
+    const auto foreign = running.device().dropped(id, DropReason::not_for_us);
+    if (const MacAddress wanted = port.foreign_mac(); foreign != 0 && wanted != MacAddress{})
+        warnings.push_back(
+            fmt::format("port {0}: {1} {4} not for the port's MAC {2}, the first was for {3}; do: "
+                        "send to {2}, or "
+                        "set port.{0}.mac, or port.{0}.promiscuous = true",
+                        name, print_count(foreign, "frame"), print_mac(running.macs()[id]), print_mac(wanted),
+                        print_was(foreign)));
+    if (const std::uint8_t deaf = running.watch().deaf_peers().deaf(id); deaf != 0)
+        warnings.push_back("port " + name + ": " + deaf_peer_text(name, deaf));
+    return warnings;
+}
 
 }  // namespace sluice

@@ -3,7 +3,10 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "dataplane/ports/physical.hh"
+#include "dataplane/ports/port_capabilities.hh"
 #include "lib/values/ids.hh"
 
 namespace sluice {
@@ -18,5 +21,17 @@ std::uint8_t ignored_pauses(const RunningSwitch& running, PortId id);
 // Of a class that is on its way to lossless: since when, and the cells it waits for. Nothing otherwise.
 void add_class_wait(nlohmann::ordered_json& json, const RunningSwitch& running, PortId port,
                     ClassId priority);
+
+// The port's device: its capabilities, and the counters of its MAC.
+// `has_segmented`: a frame has come in several packet buffers.
+nlohmann::ordered_json capabilities_json(const PortCapabilities& can, bool has_segmented);
+// Counters that the driver does not have are left out; by priority, they are null.
+nlohmann::ordered_json physical_json(const PhysicalCounters& counters);
+// "driver net_ixgbe, PFC software (...), MTU up to 9702, ..."
+std::string capabilities_text(const PortCapabilities& can);
+
+// Warnings about a port that may not do what its user meant, as sentences that name the key to change.
+// Any time; while workers run, as far as they have counted. Empty: nothing is strange.
+std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id);
 
 }  // namespace sluice

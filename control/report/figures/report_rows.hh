@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "control/config/text/json_text.hh"
+#include "lib/threads/histogram.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
@@ -41,6 +42,15 @@ nlohmann::ordered_json or_absent(const auto& optional) {
 }
 nlohmann::ordered_json or_null(const auto& optional) {
     return optional ? nlohmann::ordered_json(*optional) : nlohmann::ordered_json(nullptr);
+}
+
+// A histogram of durations. In units of so many picoseconds: of nanoseconds.
+inline nlohmann::ordered_json quantiles_json(const Histogram& histogram, std::int64_t unit_ps = 1000) {
+    const auto in_units = [&](Duration duration) { return duration.ps / unit_ps; };
+    return {{"p50", in_units(histogram.quantile(500))},
+            {"p99", in_units(histogram.quantile(990))},
+            {"p999", in_units(histogram.quantile(999))},
+            {"max", in_units(histogram.max())}};
 }
 
 constexpr std::int64_t ns(Duration duration) { return duration.ps / 1000; }

@@ -3,9 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "control/config/schema/hosts.hh"
 #include "control/report/figures/verdict.hh"
 #include "control/switch/running/running_switch.hh"
+#include "control/switch/running/surroundings.hh"
 #include "dataplane/path/port_trace.hh"
+#include "dataplane/peers/host_port.hh"
+#include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/buffer/priority_group.hh"
 
@@ -26,6 +30,14 @@ void add_pauses(Json& json, const std::string& name, const PortTrace::Pauses& pa
     for (unsigned n = 0; n < classes; ++n)
         if (const auto slots = pauses.share[n].slots(now); !slots.empty())
             shares[std::to_string(n)] = {{"width_ps", pauses.share[n].width(now).ps}, {"on_ps", slots}};
+}
+
+std::optional<WredCurve> curve_of(const Policy& policy, PortId port, ClassId queue) {
+    const std::uint16_t number = policy.ports[port].wred[queue];
+    if (number == 0) return std::nullopt;
+    const WredProfile& profile = policy.wred[number - 1];
+    if (profile.mark_at == MarkAt::sojourn) return std::nullopt;
+    return profile.curve(EcnBits::of(Ecn::ect0, Color::green, false));
 }
 
 }  // namespace
@@ -73,6 +85,100 @@ Json make_run_trace(const RunningSwitch& running, const std::string& name) {
             {"ports", std::move(ports)},
             {"watchdog", std::move(watchdog)},
             {"events", std::move(events)}};
+}
+
+TraceSamples::TraceSamples(const RunningSwitch& running)
+    : running_(running), samples_(max_samples, microseconds(1)), thresholds_(running.device().port_count()) {}
+
+void TraceSamples::sample_instant() {
+    if (generation_ != running_.generation()) look_at_thresholds();
+    if (samples_.wants(running_.now())) samples_.add(running_.now(), sample());
+}
+
+void TraceSamples::look_at_thresholds() {
+    generation_ = running_.generation();
+    for (PortId port = 0; port < thresholds_.size(); ++port)
+        for (ClassId queue = 0; queue < classes; ++queue) {
+            auto& known = thresholds_[port][queue];
+            const auto curve = curve_of(running_.device().policy(), port, queue);
+            if (!known.empty() && known.back().curve == curve) continue;
+            if (known.size() == max_thresholds) known.pop_back();
+            known.push_back({running_.now(), curve});
+        }
+}
+
+TraceSamples::Sample TraceSamples::sample() const {
+    Sample made;
+    const Switch& device = running_.device();
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        const PortCounters& counters = device.view(id).counters();
+        for (unsigned n = 0; n < classes; ++n) {
+            for (const Counter& marked : counters.queue[n].marked) made.marked += marked.get();
+            made.pauses += counters.group[n].xoff.get();
+        }
+        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
+            made.dropped += device.dropped(id, static_cast<DropReason>(reason));
+    }
+    made.lost = device.lossless_drops();
+    made.flows.resize(running_.config().flows.size());
+    for (const auto& [name, host] : running_.config().hosts)
+        for (const roce::QueuePair& pair : running_.surroundings().host(name)->nic().queue_pairs()) {
+            Flow& flow = made.flows[pair.flow().id];
+            made.cnps += pair.statistics.cnps_sent;
+            flow.delivered_bytes += pair.statistics.delivered_bytes;
+            if (pair.sends_data()) flow.rate += pair.reaction().rate().bits_per_second;
+        }
+    return made;
+}
+
+void TraceSamples::add_to(Json& trace) const {
+    for (PortId id = 0; id < thresholds_.size(); ++id) {
+        Json& port = trace["ports"][running_.port_names()[id]];
+        port["thresholds"] = Json::object();
+        for (const auto& [queue, slots] : port["queues"].items()) {
+            Json changes = Json::array();
+            for (const auto& [at, curve] : thresholds_[id][std::stoul(queue)])
+                if (curve)
+                    changes.push_back({at.ps, curve->min(), curve->max()});
+                else
+                    changes.push_back({at.ps, nullptr, nullptr});
+            port["thresholds"][queue] = std::move(changes);
+        }
+    }
+    trace["samples"] = samples_json();
+}
+
+// A column of each figure, under its name in the report.
+Json TraceSamples::samples_json() const {
+    Json at = Json::array(), marked = Json::array(), cnps = Json::array(), pauses = Json::array();
+    Json dropped = Json::array(), lost = Json::array();
+    const std::vector<std::string> names = flow_names(running_.config());
+    std::vector<std::pair<Json, Json>> flows(names.size(), {Json::array(), Json::array()});
+    const auto row = [&](Time time, const Sample& sample) {
+        at.push_back(time.ps);
+        marked.push_back(sample.marked);
+        cnps.push_back(sample.cnps);
+        pauses.push_back(sample.pauses);
+        dropped.push_back(sample.dropped);
+        lost.push_back(sample.lost);
+        for (std::size_t n = 0; n < flows.size(); ++n) {
+            flows[n].first.push_back(sample.flows[n].rate);
+            flows[n].second.push_back(sample.flows[n].delivered_bytes);
+        }
+    };
+    for (const auto& [time, sample] : samples_.taken()) row(time, sample);
+    row(running_.now(), sample());
+    Json by_name = Json::object();
+    for (std::size_t n = 0; n < flows.size(); ++n)
+        by_name[names[n]] = {{"rate_bps", std::move(flows[n].first)},
+                             {"delivered_bytes", std::move(flows[n].second)}};
+    return {{"at_ps", std::move(at)},
+            {"ecn_marked_packets", std::move(marked)},
+            {"cnp_sent_packets", std::move(cnps)},
+            {"xoff_transitions", std::move(pauses)},
+            {"dropped_packets", std::move(dropped)},
+            {"lost_packets", std::move(lost)},
+            {"flows", std::move(by_name)}};
 }
 
 }  // namespace sluice

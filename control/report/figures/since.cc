@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "control/report/figures/figure_tree.hh"
+#include "control/report/figures/figures.hh"
 
 namespace sluice {
 namespace {

@@ -16,17 +16,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::uint64_t number(const Json& json) { return json.get<std::uint64_t>(); }
+std::string counted(const Json& json) { return grouped_text(number(json)); }
+std::string timed(const Json& ns) { return time_text(number(ns)); }
+std::string sized(const Json& bytes) { return size_text(number(bytes)); }
 
 }  // namespace
 
 std::string verdict_text(const nlohmann::ordered_json& report) {
     const Json& ledger = report["ledger"];
-    std::string text =
-        fmt::format("{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
-                    grouped_text(number(ledger["rx"])), grouped_text(number(ledger["tx"])),
-                    grouped_text(number(ledger["dropped"])), grouped_text(number(ledger["consumed"])),
-                    grouped_text(number(ledger["queued"])), time_text(number(report["end_ns"])),
-                    report["clock"].get<std::string>());
+    std::string text = fmt::format(
+        "{} frames in, {} out, {} dropped, {} MAC control, {} still queued, in {} of {} time\n",
+        counted(ledger["rx"]), counted(ledger["tx"]), counted(ledger["dropped"]), counted(ledger["consumed"]),
+        counted(ledger["queued"]), timed(report["end_ns"]), report["clock"].get<std::string>());
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())
         text += "INTERRUPTED before the end of the run: this is of the time until then\n";
@@ -64,10 +65,9 @@ std::string port_table(const Json& ports) {
         for (const auto& [reason, packets] : losses_of(port))
             append_item(why, ", ", fmt::format("{} {}", reason, grouped_text(packets)));
         for (const Json& count : port["drops"]) dropped += number(count);
-        text += fmt::format("{:<12}{:>14}{:>14}{:>12}{:>12}  {}\n", name,
-                            grouped_text(number(port["rx"]["packets"])),
-                            grouped_text(number(port["tx"]["packets"])),
-                            grouped_text(number(port["missed_packets"])), grouped_text(dropped), why);
+        text += fmt::format("{:<12}{:>14}{:>14}{:>12}{:>12}  {}\n", name, counted(port["rx"]["packets"]),
+                            counted(port["tx"]["packets"]), counted(port["missed_packets"]),
+                            grouped_text(dropped), why);
     }
     return text;
 }
@@ -87,9 +87,9 @@ std::string slow_path_table(const Json& ports) {
         }
         text += fmt::format("{:<12}", name);
         for (const auto& [punt, count] : port["punted"].items())
-            text += fmt::format("{:>12}", grouped_text(number(count)));
-        text += fmt::format("{:>12}{:>12}\n", grouped_text(number(port["injected_packets"])),
-                            grouped_text(number(port["replied_packets"])));
+            text += fmt::format("{:>12}", counted(count));
+        text += fmt::format("{:>12}{:>12}\n", counted(port["injected_packets"]),
+                            counted(port["replied_packets"]));
     }
     return text;
 }
@@ -97,7 +97,7 @@ std::string slow_path_table(const Json& ports) {
 // How much of a headroom was needed.
 std::string headroom_text(const Json& watermark, const Json& size) {
     if (number(watermark) + number(size) == 0) return "-";
-    return fmt::format("{} of {}, {}", size_text(number(watermark)), size_text(number(size)),
+    return fmt::format("{} of {}, {}", sized(watermark), sized(size),
                        print_share(number(watermark), number(size)));
 }
 
@@ -119,9 +119,8 @@ std::string class_table(const Json& ports) {
             };
             text += fmt::format("{:<12}{:>6}{:>10}{:>10}{:>9}{:>9}{:>15}{:>12}{:>12}{:>12}\n", name, n,
                                 grouped_text(in), grouped_text(out), grouped_text(lost),
-                                grouped_text(number(queue["ecn_marked_packets"])),
-                                size_text(number(queue["deepest_bytes"])), wait("p50"), wait("p99"),
-                                out == 0 ? "-" : time_text(number(latency["max"])));
+                                counted(queue["ecn_marked_packets"]), sized(queue["deepest_bytes"]),
+                                wait("p50"), wait("p99"), out == 0 ? "-" : timed(latency["max"]));
         }
     }
     return text;
@@ -136,9 +135,8 @@ std::string congestion_table(const Json& ports) {
         const auto sent = number(port["cnp_sent_packets"]);
         if (cnps + ce + sent == 0) continue;
         rows += fmt::format("{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", name, grouped_text(cnps),
-                            grouped_text(number(port["cnp_per_s"])), grouped_text(ce),
-                            grouped_text(number(port["ce_arrived_per_s"])), grouped_text(sent),
-                            sent == 0 ? "-" : time_text(number(port["cnp_latency_ns"]["max"])));
+                            counted(port["cnp_per_s"]), grouped_text(ce), counted(port["ce_arrived_per_s"]),
+                            grouped_text(sent), sent == 0 ? "-" : timed(port["cnp_latency_ns"]["max"]));
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>10}{:>12}{:>10}{:>12}{:>10}{:>16}\n", "congestion", "CNPs in", "a second",
@@ -160,20 +158,19 @@ std::string lossless_table(const Json& ports) {
                 const Json& queue = group["waiting_queue"];
                 waits += fmt::format(
                     "class {}.{} is changing since {}, waiting for {} cells{}\n", name, n,
-                    time_text(number(group["changing_since_ns"])),
-                    grouped_text(number(group["waiting_cells"])),
+                    timed(group["changing_since_ns"]), counted(group["waiting_cells"]),
                     queue.is_null() ? std::string() : ", most of them in queue " + queue.get<std::string>());
             } else if (!group["lossless"].get<bool>() || number(group["packets"]) + sent + got == 0) {
                 continue;
             }
-            rows += fmt::format(
-                "{:<12}{:>6}{:>10}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", name, n,
-                group["state"].get<std::string>(),
-                fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
-                time_text(number(pfc["tx_paused_ns"][n])),
-                fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
-                time_text(number(pfc["rx_paused_ns"][n])), size_text(number(group["shared_watermark_bytes"])),
-                headroom_text(group["headroom_watermark_bytes"], group["headroom_size_bytes"]));
+            rows +=
+                fmt::format("{:<12}{:>6}{:>10}{:>14}{:>12}{:>14}{:>12}{:>14}{:>28}\n", name, n,
+                            group["state"].get<std::string>(),
+                            fmt::format("{}/{}", number(pfc["tx_xoff"][n]), number(pfc["tx_xon"][n])),
+                            timed(pfc["tx_paused_ns"][n]),
+                            fmt::format("{}/{}", number(pfc["rx_xoff"][n]), number(pfc["rx_xon"][n])),
+                            timed(pfc["rx_paused_ns"][n]), sized(group["shared_watermark_bytes"]),
+                            headroom_text(group["headroom_watermark_bytes"], group["headroom_size_bytes"]));
         }
     }
     if (rows.empty()) return rows;
@@ -197,13 +194,12 @@ std::string flow_table(const Json& flows) {
             return any ? quantile_text(number(times[which]), number(times["max"])) : "-";
         };
         text += fmt::format("{:<16}{:>10}{:>15}{:>12}{:>12}{:>12}{:>16}{:>9}{:>15}{:>12}\n", name,
-                            grouped_text(number(flow["messages"])),
+                            counted(flow["messages"]),
                             fmt::format("{:.3f} Gb/s", flow["throughput_bps"].get<double>() / 1e9),
-                            took("p50"), took("p99"), any ? time_text(number(times["max"])) : "-",
+                            took("p50"), took("p99"), any ? timed(times["max"]) : "-",
                             any ? quantile_ratio_text(number(slowdown["p99"]), number(slowdown["max"])) : "-",
-                            grouped_text(number(flow["cnp_received_packets"])),
-                            grouped_text(number(flow["retransmitted_packets"])),
-                            time_text(number(flow["paused_ns"])));
+                            counted(flow["cnp_received_packets"]), counted(flow["retransmitted_packets"]),
+                            timed(flow["paused_ns"]));
     }
     return text + timeouts_text(flows);
 }
@@ -215,11 +211,10 @@ std::string watchdog_table(const Json& queues) {
         const auto acted =
             number(queue["detected"]) + number(queue["total_passed"]) + number(queue["total_dropped"]);
         if (acted == 0) continue;
-        rows +=
-            fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", queue["port"].get<std::string>(),
-                        number(queue["queue"]), queue["state"].get<std::string>(), number(queue["detected"]),
-                        number(queue["restored"]), grouped_text(number(queue["total_passed"])),
-                        grouped_text(number(queue["total_dropped"])));
+        rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", queue["port"].get<std::string>(),
+                            number(queue["queue"]), queue["state"].get<std::string>(),
+                            number(queue["detected"]), number(queue["restored"]),
+                            counted(queue["total_passed"]), counted(queue["total_dropped"]));
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "PFC watchdog", "queue", "state",
@@ -242,11 +237,10 @@ std::string storm_list(const Json& events) {
         const Json& last = ended ? *ends : found;
         const auto from = number(found["at_ns"]);
         rows += fmt::format("{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", found["port"].get<std::string>(),
-                            number(found["queue"]), time_text(from),
-                            ended ? time_text(number(last["at_ns"])) : "runs on",
+                            number(found["queue"]), time_text(from), ended ? timed(last["at_ns"]) : "runs on",
                             ended ? time_text(number(last["at_ns"]) - from) : "-",
-                            ended ? grouped_text(number(last["passed_packets"])) : "-",
-                            ended ? grouped_text(number(last["dropped_packets"])) : "-");
+                            ended ? counted(last["passed_packets"]) : "-",
+                            ended ? counted(last["dropped_packets"]) : "-");
     }
     if (rows.empty()) return rows;
     return fmt::format("\n{:<12}{:>6}{:>14}{:>12}{:>14}{:>14}{:>14}\n", "storm", "queue", "found", "ended",
@@ -278,11 +272,10 @@ std::string pool_table(const Json& pools) {
     std::string text = fmt::format("\n{:<20}{:<9}{:>12}{:>12}{:>12}{:>28}\n", "pool", "", "size", "shared",
                                    "peak", "peak headroom");
     for (const auto& [name, pool] : pools.items())
-        text +=
-            fmt::format("{:<20}{:<9}{:>12}{:>12}{:>12}{:>28}\n", name, pool["direction"].get<std::string>(),
-                        size_text(number(pool["size_bytes"])), size_text(number(pool["shared_bytes"])),
-                        size_text(number(pool["watermark_bytes"])),
-                        headroom_text(pool["headroom_watermark_bytes"], pool["headroom_size_bytes"]));
+        text += fmt::format("{:<20}{:<9}{:>12}{:>12}{:>12}{:>28}\n", name,
+                            pool["direction"].get<std::string>(), sized(pool["size_bytes"]),
+                            sized(pool["shared_bytes"]), sized(pool["watermark_bytes"]),
+                            headroom_text(pool["headroom_watermark_bytes"], pool["headroom_size_bytes"]));
     return text;
 }
 
@@ -311,18 +304,16 @@ std::string ledger_line(const Json& ledger) {
     return fmt::format(
         "\nledger: {} rx + {} injected + {} generated = {} tx + {} dropped + {} punted + {} consumed + {} "
         "queued: {}\n",
-        grouped_text(number(ledger["rx"])), number(ledger["injected"]), number(ledger["generated"]),
-        grouped_text(number(ledger["tx"])), grouped_text(number(ledger["dropped"])), number(ledger["punted"]),
-        grouped_text(number(ledger["consumed"])), grouped_text(number(ledger["queued"])),
-        ledger["balanced"].get<bool>() ? "balanced" : "NOT BALANCED");
+        counted(ledger["rx"]), number(ledger["injected"]), number(ledger["generated"]), counted(ledger["tx"]),
+        counted(ledger["dropped"]), number(ledger["punted"]), counted(ledger["consumed"]),
+        counted(ledger["queued"]), ledger["balanced"].get<bool>() ? "balanced" : "NOT BALANCED");
 }
 
 std::string event_list(const Json& events) {
     constexpr std::size_t most = 20;
     std::string text;
     for (std::size_t i = 0; i < std::min(events.size(), most); ++i)
-        text += fmt::format("{:>12}  {}\n", time_text(number(events[i]["at_ns"])),
-                            events[i]["text"].get<std::string>());
+        text += fmt::format("{:>12}  {}\n", timed(events[i]["at_ns"]), events[i]["text"].get<std::string>());
     if (events.size() > most)
         text += fmt::format("{:>12}  {} more in the report\n", "...", events.size() - most);
     return text.empty() ? text : "\nevents\n" + text;
@@ -355,14 +346,14 @@ std::string why_table(const Json& decisions) {
                 : std::string{};
         text +=
             fmt::format("{:<9}{:<22}{:<16}{:>8}  {}at {}\n         {}\n", entry["verdict"].get<std::string>(),
-                        entry["reason"].get<std::string>(), at, grouped_text(number(entry["count"])), packet,
-                        time_text(number(first["at_ns"])), entry["sentence"].get<std::string>());
+                        entry["reason"].get<std::string>(), at, counted(entry["count"]), packet,
+                        timed(first["at_ns"]), entry["sentence"].get<std::string>());
     }
     if (entries.size() > most)
         text += fmt::format("{:<9}{} more in the report\n", "...", entries.size() - most);
     if (number(decisions["lost"]) != 0)
         text += fmt::format("{:<9}{} events did not fit the ring and are missing\n", "decisions",
-                            grouped_text(number(decisions["lost"])));
+                            counted(decisions["lost"]));
     return text;
 }
 
@@ -381,12 +372,10 @@ std::string microburst_table(const Json& report) {
         const Json& burst = *entries[i];
         std::string fed_by;
         for (const Json& port : burst["fed_by"]) append_item(fed_by, " ", port.get<std::string>());
-        text +=
-            fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n", burst["port"].get<std::string>(),
-                        number(burst["queue"]), time_text(number(burst["start_ns"])),
-                        time_text(number(burst["length_ns"])), size_text(number(burst["peak_bytes"])),
-                        grouped_text(number(burst["marked_packets"])),
-                        grouped_text(number(burst["dropped_packets"])), fed_by);
+        text += fmt::format("{:<12}{:>6}{:>12}{:>12}{:>12}{:>10}{:>10}  {}\n",
+                            burst["port"].get<std::string>(), number(burst["queue"]),
+                            timed(burst["start_ns"]), timed(burst["length_ns"]), sized(burst["peak_bytes"]),
+                            counted(burst["marked_packets"]), counted(burst["dropped_packets"]), fed_by);
     }
     if (const auto more =
             bursts.size() - std::min(entries.size(), most) + number(report["microbursts_left_out"]);

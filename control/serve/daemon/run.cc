@@ -15,7 +15,7 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
 #include "control/report/figures/report.hh"
-#include "control/report/figures/report_nic.hh"
+#include "control/report/figures/report_port.hh"
 #include "control/serve/daemon/duties.hh"
 #include "control/serve/daemon/log.hh"
 #include "control/serve/daemon/service.hh"

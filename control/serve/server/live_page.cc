@@ -8,6 +8,7 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/host_name.hpp>
+#include <charconv>
 #include <string_view>
 
 #include "control/config/compile/qos.hh"
@@ -54,16 +55,12 @@ std::string parameter(std::string_view query, std::string_view name) {
         std::string value;
         const std::string_view coded = part.substr(equals + 1);
         for (std::size_t n = 0; n < coded.size(); ++n) {
-            constexpr std::string_view digits = "0123456789abcdef";
-            const auto digit = [&](std::size_t at) {
-                return at < coded.size() ? digits.find(static_cast<char>(coded[at] | 0x20)) : digits.npos;
-            };
-            if (coded[n] == '%' && digit(n + 1) != digits.npos && digit(n + 2) != digits.npos) {
-                value += static_cast<char>(digit(n + 1) * 16 + digit(n + 2));
-                n += 2;
-            } else {
-                value += coded[n];
-            }
+            unsigned char byte = 0;
+            const char* const digits = coded.data() + n + 1;
+            const bool is_coded = coded[n] == '%' && n + 2 < coded.size() &&
+                                  std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+            value += is_coded ? static_cast<char>(byte) : coded[n];
+            if (is_coded) n += 2;
         }
         return value;
     }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "control/config/schema/values.hh"
-#include "control/report/figures/group_report.hh"
+#include "control/report/figures/report.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/methods.hh"
 #include "control/switch/running/kernel_control.hh"

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "control/report/figures/workers.hh"
+#include "control/report/figures/report.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/methods.hh"
 #include "dataplane/path/stage_meter.hh"

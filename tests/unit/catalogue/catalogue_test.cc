@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "CppUTest/TestHarness.h"
-#include "control/report/figures/figure_tree.hh"
 #include "control/report/figures/figures.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/serve/server/metrics.hh"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "config_text.hh"
-#include "control/config/schema/buffer_profile_files.hh"
+#include "control/config/text/embedded_files.hh"
 
 namespace sluice::buffer_profile_test {
 namespace {
@@ -16,8 +16,8 @@ using namespace sluice::config_text;
 TEST_GROUP(BufferProfile){};
 
 TEST(BufferProfile, everyFileIsReadAndFitsItsMemory) {
-    CHECK_TRUE(buffer_profile_files::files.size() >= 4);
-    for (const auto& [name, text] : buffer_profile_files::files) {
+    CHECK_TRUE(embedded::buffer_profiles.size() >= 4);
+    for (const auto& [name, text] : embedded::buffer_profiles) {
         const std::string said(name);
         const auto profile = parse_buffer_profile(text, name);
         if (!profile) FAIL(profile.error().front().text().c_str());

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "control/report/figures/figure_tree.hh"
+#include "control/report/figures/figures.hh"
 
 #include "CppUTest/TestHarness.h"
 

@@ -10,7 +10,7 @@
 
 #include "CppUTest/TestHarness.h"
 #include "control/report/figures/figures.hh"
-#include "control/report/figures/report_nic.hh"
+#include "control/report/figures/report_port.hh"
 
 namespace sluice::metrics_test {
 namespace {
