@@ -77,14 +77,14 @@
         chosen = name;
         is_new = true;
         shown_name = name ? `${name} of ${title}` : title;
+        if (after && (name || names.length === 0)) a_switch = switch_view(null, name ? run.fabric.switches[name] : run.report);
         shown_view.replaceChildren(view().root);
         pick.selectedIndex = names.indexOf(name) + 1;
         view().wait(names.length > 0 ? `waiting for ${name || "the fabric"}` : "waiting for the switch");
         if (names.length > 0)
             for (const each of view().root.querySelectorAll("nav a")) each.href = fragment(name, each.dataset.section ??= each.hash.slice(1));
-        if (!after) listen();
-        else if (view() === fabric) show();
-        else take({ report: name ? run.fabric.switches[name] : run.report, thresholds: {} });
+        if (after) show();
+        else listen();
     }
     function follow_fragment() {
         const words = new URLSearchParams(location.hash.slice(1));
@@ -108,7 +108,7 @@
         names = switches;
         chosen = null;
         drawn.length = 0;
-        a_switch = switch_view(after ? null : why_at);
+        a_switch = after ? null : switch_view(why_at);
         fabric = after && names.length === 0 ? null : fabric_view((name) => fragment(name), run);
         title = from ? `${named} on ${from.host}` : named;
         heading.textContent = named;

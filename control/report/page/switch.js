@@ -2,13 +2,13 @@
 // moments; after the end, the mean of the whole run.
 "use strict";
 
-// `ask(at)`: asks why at a port, "" for all; a promise of answers. Null: there is nobody to ask, and there is one moment, the end.
-function switch_view(ask) {
+// `ask(at)`: asks why at a port, "" for all; a promise of answers. `report`: what there is after the end, when nobody can be asked.
+function switch_view(ask, report = null) {
     const kept = 300;    // moments
     const of_rates = 10;
     const max_lines = 8;
     const max_queues = 40;
-    const after = ask === null;
+    const after = report !== null;
 
     // --- what was told ---
     const moments = [];  // {at_ns, report, thresholds}
@@ -225,7 +225,6 @@ function switch_view(ask) {
         events.update(event_rows(report.events, after ? 1000 : 30));
         if (after) answer_with(report.decisions.why?.map((each) => each.sentence) ?? []);
         else offer_ports(Object.keys(report.ports));
-        if (after) for (const note of notes) note.hidden = !note.holds(report);
     }
 
     function take({ report, thresholds }) {
@@ -245,47 +244,34 @@ function switch_view(ask) {
         }
         return [...values].slice(0, 4).map(([at, name]) => ({ at, name: `${name} at ${formats.bytes(at)}` }));
     };
-    // A sentence that stands while it holds of the report.
-    const notes = [];
-    const note_if = (holds, text) => {
-        const made = element("p", { class: "note" }, text);
-        made.holds = holds;
-        notes.push(made);
-        return made;
+    const note = (text) => element("p", { class: "note" }, text);
+    const depths = () => {
+        if (!after)
+            return [note("The deepest of what was told, and where marking begins and is complete."),
+                lines_over_time("Depth of the deepest queues over time", formats.bytes, deepest, queue_at, marks)];
+        if (report.microbursts.length === 0)
+            return note("No queue stood above the threshold of microbursts. A report has no other depths over time, and no curve of marking: sluiced --trace writes them, and tools/picture draws them.");
+        return [note("Microbursts: a dot is the peak, at its instant; the line at half of the threshold is as long as the queue stood above that. The report has no other depths over time, and no curve of marking."),
+            microburst_lines()];
     };
-    const has_bursts = (report) => report.microbursts.length > 0;
-    const burst_lines = () => {
-        const box = microburst_lines();
-        box.holds = has_bursts;
-        notes.push(box);
-        return box;
-    };
-    const has_answers = (report) => (report.decisions.why?.length ?? 0) > 0;
 
     const root = element("div", { class: "view" }, head.nodes);
     root.append(
-        section("ports", "Ports", ...ports.nodes),
-        section("queues", "Queues", after ? [
-            note_if(has_bursts, "Microbursts: a dot is the peak, at its instant; the line at half of the threshold is as long as the queue stood above that. The report has no other depths over time, and no curve of marking."),
-            note_if((report) => !has_bursts(report), "No queue stood above the threshold of microbursts. A report has no other depths over time, and no curve of marking: sluiced --trace writes them, and tools/picture draws them."),
-            burst_lines(),
-        ] : [
-            element("p", { class: "note" }, "The deepest of what was told, and where marking begins and is complete."),
-            lines_over_time("Depth of the deepest queues over time", formats.bytes, deepest, queue_at, marks),
-        ], ...queues.nodes),
-        section("pauses", "Pauses", after ? element("p", { class: "note" }, "A report has the sums of pauses, not when each was.") : [
-            element("p", { class: "note" }, "Share of time: Tx, we pause the peer; Rx, the peer pauses us."),
-            lines_over_time("Share of time paused", percent, pausing, share_at),
-        ], ...pauses.nodes),
-        section("buffer", "Buffer", ...pools.nodes, ...groups.nodes),
-        section("watchdog", "Watchdog", ...watchdog.nodes),
-        section("ecmp", "ECMP", ...ecmp.nodes),
-        section("why", "Why", after ? note_if((report) => !has_answers(report), "The report has no answers: the switch ran without decisions. A switch that runs answers sluicectl why.")
-            : element("div", { class: "controls" }, element("label", {}, "At ", which), element("button", { type: "button", onclick: ask_now }, "Ask")), answer),
-        section("events", "Events", ...events.nodes));
+        section("ports", "Ports", ports.nodes),
+        section("queues", "Queues", depths(), queues.nodes),
+        section("pauses", "Pauses", after ? note("A report has the sums of pauses, not when each was.")
+            : [note("Share of time: Tx, we pause the peer; Rx, the peer pauses us."), lines_over_time("Share of time paused", percent, pausing, share_at)], pauses.nodes),
+        section("buffer", "Buffer", pools.nodes, groups.nodes),
+        section("watchdog", "Watchdog", watchdog.nodes),
+        section("ecmp", "ECMP", ecmp.nodes),
+        section("why", "Why", !after ? element("div", { class: "controls" }, element("label", {}, "At ", which), element("button", { type: "button", onclick: ask_now }, "Ask"))
+            : report.decisions.why?.length ? null : note("The report has no answers: the switch ran without decisions. A switch that runs answers sluicectl why."), answer),
+        section("events", "Events", events.nodes));
     head.facts.after(contents(root));
+    if (after) take({ report, thresholds: {} });
     // `wait`: for another switch, of which nothing is known yet.
     const wait = (text) => {
+        if (after) return;
         moments.length = 0;
         head.wait(text);
         answer.replaceChildren();
