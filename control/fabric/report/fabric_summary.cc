@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/run/pause_words.hh"
+#include "control/report/figures/measure.hh"
 #include "control/report/figures/summary.hh"
 
 namespace sluice::fabric {
@@ -212,18 +214,13 @@ std::string link_table(const Json& report) {
         text += fmt::format("\n{:<20}{:>8}{:>12}{:>12}{:>16}{:>8}\n", "between", "links", "mean load",
                             "max load", "max over mean", "Jain");
         for (const auto& [name, loads] : between) {
-            double sum = 0, squares = 0, most = 0;
-            for (const double load : loads) {
-                sum += load;
-                squares += load * load;
-                most = std::max(most, load);
-            }
-            const double mean = sum / static_cast<double>(loads.size());
-            text += fmt::format(
-                "{:<20}{:>8}{:>11.1f}%{:>11.1f}%{:>16}{:>8}\n", name, loads.size(), mean / 1e4, most / 1e4,
-                sum == 0 ? "-" : fmt::format("{:.2f}", most / mean),
-                sum == 0 ? "-"
-                         : fmt::format("{:.3f}", sum * sum / (squares * static_cast<double>(loads.size()))));
+            const double most = fold(FigureFunction::max, loads);
+            const auto evenness = [&](FigureFunction function, int digits) {
+                return most == 0 ? "-" : fmt::format("{:.{}f}", fold(function, loads), digits);
+            };
+            text += fmt::format("{:<20}{:>8}{:>11.1f}%{:>11.1f}%{:>16}{:>8}\n", name, loads.size(),
+                                fold(FigureFunction::mean, loads) / 1e4, most / 1e4,
+                                evenness(FigureFunction::imbalance, 2), evenness(FigureFunction::jain, 3));
         }
     }
     text += fmt::format("\n{:<28}{:>8}{:>12}\n", "busiest links", "load", "paused");
@@ -256,23 +253,15 @@ std::string balance_table(const Json& balance) {
            bounded(lines);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    for (std::size_t from = 0; from < text.size();) {
-        const std::size_t end = std::min(text.find('\n', from), text.size());
-        lines.push_back(text.substr(from, end - from));
-        from = end + 1;
-    }
-    return lines;
-}
-
 }  // namespace
 
 std::string summarise(const Json& report) {
     std::string text = verdict_text(report) + tier_table(report) + collective_table(report["collectives"]) +
                        flow_table(report["flows"]) + link_table(report) + balance_table(report["balance"]);
-    if (const std::string why = why_text(report["pause_trees"], {}); !why.empty())
-        text += "\npauses\n" + bounded(lines_of(why));
+    std::vector<std::string> pauses;
+    std::istringstream why(why_text(report["pause_trees"], {}));
+    for (std::string line; std::getline(why, line);) pauses.push_back(line);
+    if (!pauses.empty()) text += "\npauses\n" + bounded(pauses);
     text += symptoms_text(report["hosts"]);
     std::vector<std::string> events;
     for (const Json& event : report["events"])

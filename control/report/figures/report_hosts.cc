@@ -41,22 +41,14 @@ struct Sum {
 
     void add(const roce::QueuePair& pair, Time now) {
         const roce::QpStatistics& from = pair.statistics;
-        qp.completed += from.completed;
-        qp.retried += from.retried;
-        qp.failed += from.failed;
-        qp.completed_bytes += from.completed_bytes;
-        qp.delivered += from.delivered;
-        qp.delivered_bytes += from.delivered_bytes;
+        using Qp = roce::QpStatistics;
+        for (const auto counter :
+             {&Qp::completed, &Qp::retried, &Qp::failed, &Qp::completed_bytes, &Qp::delivered,
+              &Qp::delivered_bytes, &Qp::wrong_payload, &Qp::data_packets, &Qp::data_wire_bytes,
+              &Qp::ce_received, &Qp::not_ect_received, &Qp::acks_sent, &Qp::acks_received, &Qp::cnps_sent,
+              &Qp::cnps_received})
+            qp.*counter += from.*counter;
         qp.last_delivered = max(qp.last_delivered, from.last_delivered);
-        qp.wrong_payload += from.wrong_payload;
-        qp.data_packets += from.data_packets;
-        qp.data_wire_bytes += from.data_wire_bytes;
-        qp.ce_received += from.ce_received;
-        qp.not_ect_received += from.not_ect_received;
-        qp.acks_sent += from.acks_sent;
-        qp.acks_received += from.acks_received;
-        qp.cnps_sent += from.cnps_sent;
-        qp.cnps_received += from.cnps_received;
         if (const roce::Requester* end = pair.requester()) {
             const roce::Requester::Counters& counters = end->counters();
             requester.retransmissions += counters.retransmissions;

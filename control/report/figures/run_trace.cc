@@ -150,35 +150,29 @@ void TraceSamples::add_to(Json& trace) const {
 
 // A column of each figure, under its name in the report.
 Json TraceSamples::samples_json() const {
-    Json at = Json::array(), marked = Json::array(), cnps = Json::array(), pauses = Json::array();
-    Json dropped = Json::array(), lost = Json::array();
     const std::vector<std::string> names = flow_names(running_.config());
-    std::vector<std::pair<Json, Json>> flows(names.size(), {Json::array(), Json::array()});
+    Json json;
+    for (const char* figure : {"at_ps", "ecn_marked_packets", "cnp_sent_packets", "xoff_transitions",
+                               "dropped_packets", "lost_packets"})
+        json[figure] = Json::array();
+    Json& flows = json["flows"] = Json::object();
+    for (const std::string& name : names)
+        flows[name] = {{"rate_bps", Json::array()}, {"delivered_bytes", Json::array()}};
     const auto row = [&](Time time, const Sample& sample) {
-        at.push_back(time.ps);
-        marked.push_back(sample.marked);
-        cnps.push_back(sample.cnps);
-        pauses.push_back(sample.pauses);
-        dropped.push_back(sample.dropped);
-        lost.push_back(sample.lost);
-        for (std::size_t n = 0; n < flows.size(); ++n) {
-            flows[n].first.push_back(sample.flows[n].rate);
-            flows[n].second.push_back(sample.flows[n].delivered_bytes);
+        json["at_ps"].push_back(time.ps);
+        json["ecn_marked_packets"].push_back(sample.marked);
+        json["cnp_sent_packets"].push_back(sample.cnps);
+        json["xoff_transitions"].push_back(sample.pauses);
+        json["dropped_packets"].push_back(sample.dropped);
+        json["lost_packets"].push_back(sample.lost);
+        for (std::size_t n = 0; n < names.size(); ++n) {
+            flows[names[n]]["rate_bps"].push_back(sample.flows[n].rate);
+            flows[names[n]]["delivered_bytes"].push_back(sample.flows[n].delivered_bytes);
         }
     };
     for (const auto& [time, sample] : samples_.taken()) row(time, sample);
     row(running_.now(), sample());
-    Json by_name = Json::object();
-    for (std::size_t n = 0; n < flows.size(); ++n)
-        by_name[names[n]] = {{"rate_bps", std::move(flows[n].first)},
-                             {"delivered_bytes", std::move(flows[n].second)}};
-    return {{"at_ps", std::move(at)},
-            {"ecn_marked_packets", std::move(marked)},
-            {"cnp_sent_packets", std::move(cnps)},
-            {"xoff_transitions", std::move(pauses)},
-            {"dropped_packets", std::move(dropped)},
-            {"lost_packets", std::move(lost)},
-            {"flows", std::move(by_name)}};
+    return json;
 }
 
 }  // namespace sluice
