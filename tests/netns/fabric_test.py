@@ -31,18 +31,11 @@ class Fabric(LabCase):
 
     def flows(self, pps=1000, flows=32):
         """Peers of h1 and h3, that send each other RoCEv2."""
-        pair = [self.peer(self.fabric, n, to=to, flows=flows, pps=pps, size=522, qp=self.next_qp(), wait=True)
-                for n, to in ((1, 3), (3, 1))]
+        pair = [self.stream(self.fabric, n, to, qps=flows, pps=pps, size=522, start="told") for n, to in ((1, 3), (3, 1))]
         for peer in pair:
             peer.tell("start")
         self.carried(pair, 500)
         return pair
-
-    qp = 0x1000
-
-    def next_qp(self):
-        Fabric.qp += 0x100
-        return Fabric.qp
 
     def carried(self, pair, frames):
         """Waits until so many more have come through both ways."""

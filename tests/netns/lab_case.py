@@ -73,9 +73,9 @@ class LabCase(netns.Case):
     def listening(self, host, port):
         wait_for(lambda: f":{port} " in host.run("ss", "-Hltn") + " ", why=f"nobody listens at {port}")
 
-    def peer(self, lab, n, to=None, **options):
-        """On host n, which sends to host `to`."""
-        made = lab.peer(n, to, **options)
+    def stream(self, lab, n, *to, **options):
+        """Of host n to another; without `to`, it counts what comes."""
+        made = lab.stream(n, *to, **options)
         self.addCleanup(made.end)
         return made
 

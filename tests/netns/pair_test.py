@@ -10,7 +10,7 @@ CLASS = 3
 # 500 ms where it has an hour in which to wait for that.
 PER_SECOND, SLOW, LINK = (1000, "5M", "10M") if SOAK else (5000, "25M", "50M")  # 9 Mb/s, 44 Mb/s
 # At what the second switch lets through, about 10 seconds, and an hour.
-FRAMES = 2_040_000 if SOAK else 25_000
+FRAMES, FLOWS = 2_040_000 if SOAK else 25_000, 8
 MORE = """
 [default.priority_group.3]
 static_th = "100KB"
@@ -28,11 +28,11 @@ class BackToBack(LabCase):
         s1.start()
         s2.start()
         self.reach(lab.hosts["h1"], "10.0.2.2")
-        receiver = self.peer(lab, 2)
-        return s1, s2, self.peer(lab, 1, to=2, flows=8, pps=PER_SECOND, **options), receiver
+        receiver = self.stream(lab, 2)
+        return s1, s2, self.stream(lab, 1, 2, qps=FLOWS, pps=PER_SECOND, **options), receiver
 
     def test_nothing_is_lost_while_everybody_obeys(self):
-        s1, s2, sender, receiver = self.congested(count=FRAMES)
+        s1, s2, sender, receiver = self.congested(messages=FRAMES // FLOWS)
         sent = sender.until(lambda account: not account["sending"])
         self.assertEqual(sent["sent"], FRAMES)
         self.all_arrive(receiver, FRAMES, (s1, "h1"), (s2, "s1"))
@@ -55,7 +55,7 @@ class BackToBack(LabCase):
                 self.assertGreater(last["held_ns"], 0)
 
     def test_a_sender_that_does_not_obey_loses_by_headroom_overrun_alone(self):
-        s1, s2, sender, _ = self.congested(deaf=True)
+        s1, s2, sender, _ = self.congested(pfc="ignore")
         self.wait_for_overrun(s1)
         netns.wait_for(lambda: s1.ask("stats", "show", "ports.h1.pfc_peer"), lambda peer: peer == "ignores")
         self.assertIn("switch PFC on for priority 3 at the peer of h1", str(s1.ask("why", "h1")))

@@ -82,8 +82,8 @@ class ComesBack:
 
     def test_again_and_again_while_others_lose_nothing(self):
         self.works("h1", "h2", "h3")
-        receiver = self.peer(self.fabric, 3)
-        sender = self.peer(self.fabric, 1, to=3, flows=4, pps=1000)
+        receiver = self.stream(self.fabric, 3)
+        sender = self.stream(self.fabric, 1, 3, qps=4, pps=1000)
         warm, before = None, self.report("h2")
         for turn in range(1, CYCLES + 1):
             old = self.attached()
@@ -119,7 +119,7 @@ class ComesBack:
     def test_under_its_own_traffic(self):
         """Frames on their way to the port are dropped as the link is down; every buffer comes back."""
         self.works("h1", "h2", "h3")
-        sender = self.peer(self.fabric, 1, to=2, flows=4, pps=5000)
+        sender = self.stream(self.fabric, 1, 2, qps=4, pps=5000)
         for _ in range(CYCLES):
             sent = self.report("h2")["tx"]["packets"]
             wait_for(lambda: self.report("h2")["tx"]["packets"], lambda now, sent=sent: now > sent + 100, "nothing gets there")

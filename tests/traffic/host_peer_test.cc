@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tests/traffic/support.hh"
-#include "tools/traffic/class_pauses.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
 #include "tools/traffic/host_watch.hh"
+#include "tools/traffic/port_accounts.hh"
 #include "tools/traffic/text.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -47,6 +47,18 @@ std::vector<std::uint8_t> pfc(std::initializer_list<std::pair<unsigned, std::uin
     return {frame.all().begin(), frame.all().end()};
 }
 
+std::vector<std::vector<std::uint8_t>> data_frames(std::uint32_t count, Ecn ecn = Ecn::ect0) {
+    roce::Route route;
+    route.source = *parse_ip("10.0.1.2");
+    route.destination = *parse_ip("10.0.2.2");
+    route.ecn = ecn;
+    roce::PacketWriter writer(route, first_host_qp);
+    std::vector<std::vector<std::uint8_t>> made;
+    for (roce::Outgoing packet{.payload_bytes = 64}; packet.psn < count; ++packet.psn)
+        writer.write(packet, made.emplace_back(writer.frame_bytes(packet)));
+    return made;
+}
+
 }  // namespace
 
 TEST_GROUP(HostOptions){};
@@ -59,7 +71,9 @@ TEST(HostOptions, mistakesAreRefusedInWords) {
         {{"--mtu", "1000"}, "--mtu \"1000\" is none of: 256, 512, 1024, 2048, 4096"},
         {{"--cc", "timely"}, "--cc \"timely\" is none of: dcqcn, dcqcn-paper, dcqcn-timer, none"},
         {{"--dscp", "64"}, "--dscp \"64\" is not from 0 to 63"},
-        {{"--qps", "65"}, "--qps \"65\" is not from 1 to 64"},
+        {{"--qps", "1025"}, "--qps \"1025\" is not from 1 to 1024"},
+        {{"--pfc", "no"}, "--pfc \"no\" is none of: obey, ignore"},
+        {{"--answers", "no", "--kind", "read"}, "--kind read needs --answers yes"},
         {{"--depth", "0"}, "--depth \"0\" is not from 1 to 65536"},
         {{"--message", "0"}, "--message \"0\" is not from 1B to 1GiB"},
         {{"--message", "5XB"}, "--message \"5XB\" has the unknown unit \"XB\""},
@@ -122,8 +136,18 @@ TEST(HostOptions, everyOptionIsInTheUsageAndTakesItsValue) {
     CHECK_TRUE(options.speed == gigabits(10));
     CHECK_TRUE(options.reaction == microseconds(1));
     STRCMP_EQUAL("f", options.events.c_str());
-    const std::string usage = host_usage();
-    LONGS_EQUAL(24, std::ranges::count(usage, '\n'));
+    CHECK_TRUE(options.obeys_pfc && options.answers && !options.waits);
+    const HostOptions plain = parsed({"--pfc", "ignore", "--answers", "no", "--start", "told", "--pps", "9",
+                                      "--scale", "1", "--rate", "1G"});
+    CHECK_FALSE(plain.obeys_pfc || plain.answers || !plain.waits);
+    LONGS_EQUAL(9, plain.per_second);
+    CHECK_TRUE(plain.nic_rate() == gigabits(1));
+    // However long a pause holds a frame, it isn't sent again.
+    CHECK_TRUE(make_host_nic(plain, {}).flows[0].requester.timeout > seconds(100'000));
+    const std::string usage = peer_usage();
+    std::size_t rows = 0;
+    for (std::size_t at = 0; (at = usage.find("\n  --", at)) != usage.npos; ++at) ++rows;
+    LONGS_EQUAL(28 + 3, rows);
 }
 
 // Each end's number of the other is the number that the other has itself, and their kinds fit.
@@ -159,7 +183,7 @@ TEST(ClassPauses, holdsEachClassByItself) {
     ClassPauses pauses(1'000'000'000, 0);
     CHECK_FALSE(pauses.receive(std::vector<std::uint8_t>(60), 0));
     const auto cut = pfc({{3, 1}});
-    CHECK_FALSE(pauses.receive(std::span(cut).first(PauseClock::pfc_bytes - 1), 0));
+    CHECK_FALSE(pauses.receive(std::span(cut).first(ClassPauses::pfc_bytes - 1), 0));
     CHECK_EQUAL(0U, pauses.paused(0));
     CHECK_TRUE(pauses.receive(pfc({{3, 1000}, {5, 10}}), 100));
     CHECK_EQUAL(0x28U, pauses.paused(100));
@@ -167,11 +191,24 @@ TEST(ClassPauses, holdsEachClassByItself) {
     CHECK_EQUAL(0x08U, pauses.paused(100 + 5120));
     CHECK_TRUE(pauses.receive(pfc({{3, 0}}), 10'000));
     CHECK_EQUAL(0U, pauses.paused(10'000));
-    const auto total = pauses.total();
+    const auto total = pauses.counters();
     CHECK_EQUAL(2U, total.xoff);
     CHECK_EQUAL(1U, total.xon);
     CHECK_EQUAL(1U, total.expired);
     CHECK_EQUAL(9'900U + 5'120U, total.paused_ns);
+}
+
+TEST(ClassPauses, aLaterFrameReplacesWhatIsLeft) {
+    ClassPauses pauses(1'000'000'000, 0);
+    pauses.receive(pfc({{3, 1000}}), 0);
+    pauses.receive(pfc({{4, 1}, {3, 10}}), 1000);
+    CHECK_EQUAL(0x18U, pauses.paused(1000));
+    CHECK_EQUAL(6120U, pauses.until_ns(3));
+    CHECK_EQUAL(8U, pauses.paused(6119));
+    CHECK_EQUAL(0U, pauses.paused(6120));
+    CHECK_EQUAL(3U, pauses.counters().xoff);
+    CHECK_EQUAL(2U, pauses.counters().expired);
+    CHECK_EQUAL(6120U + 512U, pauses.counters().paused_ns);
 }
 
 TEST(ClassPauses, reactsLaterAndInOrder) {
@@ -184,11 +221,40 @@ TEST(ClassPauses, reactsLaterAndInOrder) {
     CHECK_EQUAL(1800U, *pauses.next_heard_ns());
     CHECK_EQUAL(0U, pauses.paused(1800));
     CHECK_FALSE(pauses.next_heard_ns().has_value());
-    CHECK_EQUAL(300U, pauses.total().paused_ns);
+    CHECK_EQUAL(300U, pauses.counters().paused_ns);
     // Asked late, it knows when it was to react.
     pauses.receive(pfc({{3, 10}}), 2000);
     CHECK_EQUAL(8U, pauses.paused(2600));
     CHECK_EQUAL(2500U + 5120U, pauses.until_ns(3));
+}
+
+TEST_GROUP(ArrivedFlows){};
+
+TEST(ArrivedFlows, aGapIsALossUntilItComesAfterAll) {
+    ArrivedFlows arrived;
+    const auto made = data_frames(5);
+    for (const std::size_t n : {0, 3, 4}) arrived.receive(made[n]);
+    LONGS_EQUAL(2, arrived.total().lost);
+    arrived.receive(made[1]);
+    LONGS_EQUAL(1, arrived.total().lost);
+    LONGS_EQUAL(1, arrived.total().late);
+    LONGS_EQUAL(4, arrived.total().received);
+    LONGS_EQUAL(1, arrived.count());
+    LONGS_EQUAL(0, arrived.total().marked);
+}
+
+TEST(ArrivedFlows, aBrokenFrameIsNoneOfTheFlow) {
+    ArrivedFlows arrived;
+    auto made = data_frames(2, Ecn::ce);
+    made[1].back() ^= 1;
+    for (const auto& frame : made) arrived.receive(frame);
+    LONGS_EQUAL(1, arrived.bad_icrc());
+    LONGS_EQUAL(1, arrived.total().received);
+    LONGS_EQUAL(1, arrived.total().marked);
+    arrived.receive(pfc({{3, 1}}));
+    arrived.receive(std::span(made[0]).first(20));
+    LONGS_EQUAL(1, arrived.total().received);
+    LONGS_EQUAL(0, arrived.total().lost);
 }
 
 TEST_GROUP(HostWatch){// Lines that a watch has written, without "at_ns".

@@ -7,10 +7,29 @@
 
 #include "control/config/schema/config.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/text/man_page.hh"
 #include "tools/traffic/failure.hh"
 
 namespace sluice::traffic {
 namespace {
+
+constexpr std::string_view synopsis =
+    "sluice-peer host --interface NAME --hosts IP,... --address IP --gateway MAC [OPTION...]\n";
+constexpr std::string_view about =
+    R"(A RoCE host on an interface of the kernel: queue pairs with messages, retransmission, DCQCN and CNPs. Its times are
+scaled: a line of 100M, a thousand times slower, is one of 100G to the NIC, with the times of one. Lines of JSON say
+what happens; standard input takes `start`, `stop` and `show`, and prints the account once more when it ends.
+)";
+constexpr std::string_view about_answers =
+    R"(With `--answers no` a message is complete when it is sent, nothing is sent again, and the host that receives counts
+what came, what is lost (gaps of PSNs) and what came late. With `--cc none --pps N --scale 1` that is a fixed rate.
+)";
+constexpr std::string_view about_numbers =
+    R"(Queue pairs have numbers by one rule: with --qps Q, queue pair k for the host in place p of --hosts (both from 0) is
+0x100 + 2pQ + k where it requests, and 0x100 + (2p + 1)Q + k where it responds. So --hosts and --qps are the same at
+all hosts. The class of a DSCP is that of the switch's preset `lossless`: 26 and 3 have class 3, 48 has 6.
+)";
+constexpr std::string_view exit_codes = "0 done, 1 failed, 2 wrong usage.";
 
 using Cc = roce::CongestionControl;
 using Kind = roce::Requester::Kind;
@@ -85,6 +104,9 @@ constexpr std::array<std::pair<std::string_view, Cc>, 4> congestion_controls{
      {to_string(Cc::none), Cc::none}}};
 constexpr std::array<std::pair<std::string_view, Kind>, 3> kinds{
     {{"write", Kind::write}, {"send", Kind::send}, {"read", Kind::read}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> answers{{{"yes", true}, {"no", false}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> pfc{{{"obey", true}, {"ignore", false}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> starts{{{"now", false}, {"told", true}}};
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 5> mtus{
     {{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}};
 
@@ -108,12 +130,16 @@ constexpr Row rows[] = {
      [](Options& o, Text t) { o.gateway = read(sluice::parse_mac(t)); }},
     {"rate", "BITS", "Line rate (100M).",
      [](Options& o, Text t) { o.rate = rate(t, 1'000'000, 800 * gigabit); }},
+    {"pps", "N", "Frames a second, as far as rate has room for them; 0: as many as it has (0).",
+     [](Options& o, Text t) { o.per_second = number(t, 0, 1'000'000); }},
     {"scale", "N", "So many times slower than a NIC it is (1000).",
      [](Options& o, Text t) { o.scale = number<std::uint32_t>(t, 1, 100'000); }},
     {"speed", "BITS", "Of the switch's port, by which pauses are timed (1G).",
      [](Options& o, Text t) { o.speed = rate(t, 1'000'000, 800 * gigabit); }},
     {"reaction", "TIME", "From a pause to what it holds, besides the machine's own; scaled (0s).",
      [](Options& o, Text t) { o.reaction = time(t, {}, seconds(1)); }},
+    {"pfc", "WORD", "What it does with pauses: obey or ignore (obey).",
+     [](Options& o, Text t) { o.obeys_pfc = one_of(t, pfc); }},
     {"events", "FILE", "Where its lines go, instead of standard output.",
      [](Options& o, Text t) { o.events = t; }},
     {"cc", "WORD", "Congestion control: dcqcn, dcqcn-paper, dcqcn-timer or none (dcqcn).",
@@ -139,8 +165,10 @@ constexpr Row rows[] = {
      }},
     {"to", "IP,IP...", "Hosts that it sends to; without it, it only answers.",
      [](Options& o, Text t) { o.to = addresses(t); }},
+    {"answers", "WORD", "Whether hosts answer each other, the same at all hosts: yes or no (yes).",
+     [](Options& o, Text t) { o.answers = one_of(t, answers); }},
     {"qps", "N", "Queue pairs of each pair of hosts, the same at all hosts (1).",
-     [](Options& o, Text t) { o.qps = number<std::uint32_t>(t, 1, max_host_qps); }},
+     [](Options& o, Text t) { o.qps = number<std::uint32_t>(t, 1, max_peer_qps); }},
     {"kind", "WORD", "Operation of its messages: write, send or read (write).",
      [](Options& o, Text t) { o.kind = one_of(t, kinds); }},
     {"message", "BYTES", "Size of a message (1MB).",
@@ -154,9 +182,14 @@ constexpr Row rows[] = {
          o.messages = number(t, 0, 1ULL << 40);
          if (o.messages == 0) o.messages = UINT64_MAX;
      }},
+    {"start", "WORD", "When its messages begin: now, or told, with `start` on standard input (now).",
+     [](Options& o, Text t) { o.waits = one_of(t, starts); }},
     {"stop", "TIME", "No message begins so long after the start; not scaled (none).",
      [](Options& o, Text t) { o.stop = time(t, {}, seconds(1'000'000)); }},
 };
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> notes{
+    {{"help", "This text."}, {"man", "Print the man page in troff."}, {"version", "Print the version."}}};
 
 void check(const HostOptions& options) {
     const auto is_host = [&](const IpAddress& address) {
@@ -172,6 +205,7 @@ void check(const HostOptions& options) {
         if (to == *options.address) throw Failure("--to names the host itself");
         if (!is_host(to)) throw Failure(fmt::format("--to {} is none of --hosts", print_address(to)));
     }
+    if (!options.answers && options.kind == Kind::read) throw Failure("--kind read needs --answers yes");
     if (options.nic_rate() < gigabits(1) || options.nic_rate() > gigabits(800))
         throw Failure(fmt::format("--rate {} times --scale {} is a line of {}; wanted: from 1G to 800G",
                                   print_rate(options.rate), options.scale, print_rate(options.nic_rate())));
@@ -199,17 +233,24 @@ HostOptions parse_host_options(std::span<char* const> words) {
     return options;
 }
 
-std::vector<HostOptionHelp> host_option_help() {
-    std::vector<HostOptionHelp> all;
-    for (const Row& row : rows) all.push_back({row.word, row.value, row.help});
-    return all;
+std::string peer_usage() {
+    std::string text = fmt::format("usage:\n{}\n{}\n", synopsis, about);
+    for (const Row& row : rows)
+        text += fmt::format("  {:<22} {}\n", fmt::format("--{} {}", row.word, row.value), row.help);
+    for (const auto& [word, help] : notes) text += fmt::format("  --{:<20} {}\n", word, help);
+    return text + fmt::format("\n{}\n{}\nexit status: {}\n", about_answers, about_numbers, exit_codes);
 }
 
-std::string host_usage() {
-    std::string usage;
-    for (const Row& row : rows)
-        usage += fmt::format("  {:<22} {}\n", fmt::format("--{} {}", row.word, row.value), row.help);
-    return usage;
+std::string peer_man_page(std::string_view version) {
+    ManPage page("sluice-peer", '1', "a RoCEv2 host on an interface of the kernel", version);
+    page.heading("SYNOPSIS").lines(synopsis);
+    page.heading("DESCRIPTION").paragraph(about).paragraph(about_answers).paragraph(about_numbers);
+    page.heading("OPTIONS");
+    for (const Row& row : rows) page.entry(fmt::format("--{}", row.word), row.value, row.help);
+    for (const auto& [word, help] : notes) page.entry(fmt::format("--{}", word), "", help);
+    page.heading("EXIT STATUS").paragraph(exit_codes);
+    page.heading("SEE ALSO").paragraph("sluiced(8), sluice-traffic(1)");
+    return page.text();
 }
 
 HostNic make_host_nic(const HostOptions& options, const MacAddress& mac) {
@@ -237,6 +278,7 @@ HostNic make_host_nic(const HostOptions& options, const MacAddress& mac) {
     flow.requester.messages = options.depth;
     flow.requester.timeout = options.timeout;
     flow.requester.retry_count = options.retry_count;
+    if (!options.answers) flow.requester.timeout = seconds(1'000'000);  // however long a pause holds it
     flow.path_rate = options.nic_rate();
     made.flows = {flow, flow};
     // Of the queue pairs that send nothing of their own.

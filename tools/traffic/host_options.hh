@@ -1,10 +1,13 @@
-// The options of sluice-peer as a RoCE host, and its NIC (lib/roce).
+// The options of sluice-peer, what it says of itself, and its NIC (lib/roce).
 //
 // The words are those of a simulated host's configuration. Times of the NIC are scaled: a line of `rate`
 // whose time runs `scale` times slower is, in the NIC's own time, one of rate x scale. So all of DCQCN is
 // that of such a line, its times multiplied and its rates divided by the scale. Every host is given the same
 // list of all hosts, in which its place makes its queue pairs' numbers
 // (`queue_pair_number`): two of them agree without a word. A mistake throws Failure.
+//
+// Without answers a host is an end of an unreliable connection (IBTA 9.8): a message is complete when it is
+// sent, and nobody acknowledges, sends again or notifies. The one that receives counts gaps of PSNs.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,10 @@ struct HostOptions {
     std::uint32_t scale = 1000;
     Rate speed = gigabits(1);  // of the switch's port, by which pauses are timed
     Duration reaction{};       // to PFC; scaled
+    bool obeys_pfc = true;
+    bool answers = true;
+    bool waits = false;            // for `start` before its first message
+    std::uint64_t per_second = 0;  // frames; 0: as many as `rate` has room for
 
     roce::CongestionControl cc = roce::CongestionControl::dcqcn;
     std::uint32_t mtu = 1024;
@@ -50,15 +57,12 @@ struct HostOptions {
 };
 
 inline constexpr std::size_t max_hosts = 16;
-inline constexpr std::uint32_t max_host_qps = 64;
+inline constexpr std::uint32_t max_peer_qps = 1024;
 
 // `words` are those behind `sluice-peer host`.
 HostOptions parse_host_options(std::span<char* const> words);
-struct HostOptionHelp {
-    std::string_view word, value, help;
-};
-std::vector<HostOptionHelp> host_option_help();  // for the man page
-std::string host_usage();
+std::string peer_usage();
+std::string peer_man_page(std::string_view version);  // sluice-peer(1)
 
 // At any host: of its queue pair k of those with the host in place `peer` of the list.
 constexpr std::uint32_t first_host_qp = 0x100;

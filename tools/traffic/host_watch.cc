@@ -42,7 +42,7 @@ HostWatch::HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE
 }
 
 void HostWatch::tell_changes(std::uint64_t at_ns) {
-    for (std::size_t n = 0; n < seen_.size(); ++n) look_at(n, at_ns);
+    for (std::size_t n = 0; n < seen_.size() && options_.answers; ++n) look_at(n, at_ns);
 }
 
 void HostWatch::tell_count(const char* event, std::size_t index, std::uint64_t now, std::uint64_t before,
@@ -95,10 +95,15 @@ void HostWatch::look_at_pauses(unsigned paused, std::uint64_t at_ns) {
     paused_ = paused;
 }
 
+bool HostWatch::sending() const {
+    return std::ranges::any_of(nic_.queue_pairs(), [](const roce::QueuePair& qp) {
+        return qp.settings().flow == 0 && (qp.requester()->posted() != 0 || qp.next_timer());
+    });
+}
+
 std::string HostWatch::account(const std::string& more) const {
     roce::QpStatistics sum;
     std::uint64_t again = 0, timeouts = 0, failed_qps = 0, rate = 0;
-    bool sending = false;
     for (const roce::QueuePair& qp : nic_.queue_pairs()) {
         const roce::QpStatistics& one = qp.statistics;
         sum.completed += one.completed;
@@ -115,7 +120,6 @@ std::string HostWatch::account(const std::string& more) const {
         failed_qps += is_failed(qp) ? 1 : 0;
         if (qp.requester() == nullptr || qp.settings().flow != 0) continue;
         timeouts += qp.requester()->counters().timeouts;
-        sending = sending || qp.requester()->posted() != 0 || qp.next_timer();
         rate += wire_rate(qp.reaction().rate());
     }
     const roce::NicStatistics& nic = nic_.statistics();
@@ -128,7 +132,7 @@ std::string HostWatch::account(const std::string& more) const {
         "\"marked\": {}, \"cnps_sent\": {}, \"cnps\": {}, \"sent\": {}, \"retransmitted\": {}, \"timeouts\": "
         "{}, "
         "\"frames_sent\": {}, \"frames_received\": {}, \"refused\": {}, \"strangers\": {}, {}}}\n",
-        options_.scale, sending, rate, lowest_, falls_, rises_, recovered_, sum.completed,
+        options_.scale, sending(), rate, lowest_, falls_, rises_, recovered_, sum.completed,
         sum.completed_bytes, sum.failed, failed_qps, sum.delivered, sum.delivered_bytes, sum.wrong_payload,
         sum.ce_received, sum.cnps_sent, sum.cnps_received, sum.data_packets, again, timeouts, nic.frames_sent,
         nic.frames_received, nic.refused, nic.strangers, more);

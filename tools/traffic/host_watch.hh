@@ -20,8 +20,9 @@ class HostWatch {
     // All of them outlive it.
     HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE* out);
 
-    void tell_changes(std::uint64_t at_ns);
+    void tell_changes(std::uint64_t at_ns);  // of queue pairs; without answers none is told
     void look_at_pauses(unsigned paused, std::uint64_t at_ns);
+    bool sending() const;  // or about to
     // The account of all as JSON: `more` are further members of it.
     std::string account(const std::string& more) const;
 

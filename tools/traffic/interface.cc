@@ -18,12 +18,6 @@
 #include "tools/traffic/failure.hh"
 
 namespace sluice::traffic {
-namespace {
-
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
-}  // namespace
-
 void fail(const std::string& what) { throw Failure(fmt::format("{}: {}", what, std::strerror(errno))); }
 
 std::uint64_t now_ns() {

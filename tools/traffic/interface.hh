@@ -15,6 +15,7 @@ namespace sluice::traffic {
 
 [[noreturn]] void fail(const std::string& what);  // with errno's text
 
+constexpr std::uint64_t second_ns = 1'000'000'000;
 std::uint64_t now_ns();  // CLOCK_MONOTONIC, which all processes of a machine share
 
 class Interface {

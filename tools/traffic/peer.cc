@@ -1,109 +1,199 @@
-// sluice-peer: a RoCEv2 host on an interface of the kernel, in real time. It sends flows, obeys PFC, and
-// keeps account of the flows that come to it; or it is a host with all of lib/roce (host_peer.hh). Exit
-// codes: 0 done, 1 failed, 2 usage.
+// sluice-peer: a RoCE host in real time, a NIC of lib/roce on an interface of the kernel, which obeys PFC of
+// its port. Exit codes: 0 done, 1 failed, 2 usage.
+//
+// Standard input: `start` (for one that waits), `stop` (no more messages), `show` (the account as a line);
+// its end ends all, with the account once more. The NIC's time is the clock's divided by the scale; the line,
+// pauses and `at_ns` are by the clock itself. A NIC that is asked late acts with the times at which it was
+// due, so a busy machine costs rate only.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "control/config/text/say.hh"
 #include "control/serve/server/program.hh"
+#include "lib/roce/nic.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
-#include "tools/traffic/host_peer.hh"
+#include "tools/traffic/host_watch.hh"
 #include "tools/traffic/interface.hh"
-#include "tools/traffic/peer_flows.hh"
-#include "tools/traffic/peer_options.hh"
-#include "tools/traffic/text.hh"
+#include "tools/traffic/port_accounts.hh"
 
 namespace sluice::traffic {
 namespace {
 
-using Options = PeerOptions;
+constexpr unsigned burst = 32;  // frames, before other work
 
-class Peer {
+class HostPeer {
   public:
-    Peer(const Options& options, Interface& interface)
+    // All of them outlive it. `events`: its lines.
+    HostPeer(const HostOptions& options, const HostNic& nic, Interface& interface, std::FILE* events)
         : options_(options),
           interface_(interface),
-          sent_(options.shape),
-          pause_(options.priority, options.speed),
-          sending_(options.to && !options.wait) {}
+          origin_ns_(now_ns()),
+          nic_(nic.settings, nic.flows, nic.queue_pairs),
+          events_(events),
+          watch_(options, nic_, events),
+          pauses_(options.speed.bits_per_second,
+                  static_cast<std::uint64_t>(options.reaction.ps) * options.scale / 1000),
+          waits_(options.waits) {}
 
     void run() {
-        due_ns_ = now_ns();
         while (listen()) {
-            while (receive_one()) {
+            receive();
+            if (const auto timer = next_timer(); timer && *timer <= nic_time(now_ns())) {
+                const std::uint64_t now = now_ns();
+                nic_.expire(nic_time(now));
+                watch_.tell_changes(now);
             }
-            send_due();
+            // As late as can be: a pause that is there counts.
+            for (unsigned n = 0; n < burst && send(); ++n) receive();
+            std::fflush(events_);
         }
+        show();
     }
 
   private:
+    std::optional<Time> next_timer() const { return waits_ ? std::nullopt : nic_.next_timer(); }
+
+    Time nic_time(std::uint64_t at_ns) const { return {(at_ns - origin_ns_) * 1000 / options_.scale}; }
+
+    // Rounded up.
+    std::uint64_t clock_ns(Time at) const { return origin_ns_ + (at.ps * options_.scale + 999) / 1000; }
+
     // Waits for the first event; false when the input has ended.
     bool listen() {
-        const bool paused = pause_.paused(now_ns()) && !options_.deaf;
-        const std::uint64_t next = paused ? std::max(due_ns_, pause_.until_ns()) : due_ns_;
-        if (!wait_for_frame_or_input(interface_, sending_ ? &next : nullptr)) return true;
+        const auto next = next_ns();
+        if (!wait_for_frame_or_input(interface_, next ? &*next : nullptr)) return true;
         return input_.read([this](std::string_view word) {
-            if (word == "start") sending_ = options_.to.has_value();
-            if (word == "stop") sending_ = false;
+            if (word == "start") waits_ = false;
+            if (word == "stop") nic_.stop(nic_time(now_ns()));
             if (word == "show") show();
         });
     }
 
-    bool receive_one() {
-        const auto frame = interface_.receive();
-        if (frame.empty()) return false;
-        if (!pause_.receive(frame, now_ns())) arrived_.receive(frame);
-        return true;
+    // Mask of the classes that may not send.
+    unsigned paused(std::uint64_t at_ns) {
+        const unsigned paused = pauses_.paused(at_ns);
+        return options_.obeys_pfc ? paused : 0;
     }
 
-    // Frames that could not be sent in time are left out, not made up for in a burst.
-    void send_due() {
-        const std::uint64_t gap = 1'000'000'000U / options_.per_second;
-        for (std::uint64_t now = now_ns(); sending_ && due_ns_ <= now; now = now_ns()) {
-            // As late as can be: a pause that is there counts.
-            while (receive_one()) {
+    std::optional<std::uint64_t> next_ns() {
+        const unsigned paused = this->paused(now_ns());
+        std::optional<std::uint64_t> best = pauses_.next_heard_ns();
+        const auto consider = [&](std::uint64_t at) { best = std::min(best.value_or(at), at); };
+        const auto consider_frame = [&](ClassId priority, std::uint64_t at) {
+            consider(std::max(
+                {at, wire_free_ns_, (paused >> priority & 1U) != 0 ? pauses_.until_ns(priority) : 0}));
+        };
+        if (const auto timer = next_timer()) consider(clock_ns(*timer));
+        if (unsent_) {
+            consider_frame(unsent_->priority, 0);
+            return best;
+        }
+        // Rings fill while nothing is sent.
+        if (const auto fill = paused != 0 ? nic_.next_fill() : std::nullopt)
+            consider(std::max(clock_ns(*fill), wire_free_ns_));
+        for (const auto& ready : nic_.ready()) consider_frame(ready.priority, clock_ns(ready.at));
+        return best;
+    }
+
+    void receive() {
+        for (unsigned n = 0; n < burst; ++n) {
+            const auto frame = interface_.receive();
+            if (frame.empty()) return;
+            const std::uint64_t now = now_ns();
+            if (pauses_.receive(frame, now)) continue;
+            if (!options_.answers) {
+                arrived_.receive(frame);
+                continue;
             }
-            if (pause_.paused(now) && !options_.deaf) return;
-            sent_.build(frame_);
-            if (!interface_.send(frame_.all())) {
-                ++refused_;
-                due_ns_ = now + gap;
-                return;
-            }
-            sent_.sent();
-            sending_ = sent_.count() < options_.count;
-            due_ns_ = std::max(due_ns_ + gap, now > 8 * gap ? now - 8 * gap : 0);
+            nic_.receive(frame, nic_time(now));
+            watch_.tell_changes(now);
         }
     }
 
+    bool send() {
+        const std::uint64_t now = now_ns();
+        const unsigned paused = this->paused(now);
+        watch_.look_at_pauses(paused, now);
+        if (now < wire_free_ns_) return false;
+        if (!unsent_) {
+            unsent_ = nic_.next_frame(nic_time(now), ~paused);
+            watch_.tell_changes(now);
+            if (!unsent_) return false;
+            nic_.write(*unsent_, std::span(frame_).first(unsent_->bytes));
+        } else if ((paused >> unsent_->priority & 1U) != 0) {
+            return false;
+        }
+        std::uint64_t takes_ns = wire_bytes(unsent_->bytes) * second_ns * 8 / options_.rate.bits_per_second;
+        if (options_.per_second != 0) takes_ns = std::max(takes_ns, second_ns / options_.per_second);
+        if (!interface_.send(std::span(frame_).first(unsent_->bytes))) {
+            ++refused_by_interface_;
+            wire_free_ns_ = now + takes_ns;
+            return false;
+        }
+        if (!options_.answers) acknowledge(*unsent_, nic_time(now));
+        unsent_.reset();
+        // A few frames of the time that it missed are made up for.
+        wire_free_ns_ = std::max(wire_free_ns_, now - 8 * takes_ns) + takes_ns;
+        return true;
+    }
+
+    // As the host would that got it, to the NIC itself: its message goes on.
+    void acknowledge(const roce::NicFrame& sent, Time now) {
+        roce::Route route;
+        route.source = nic_.queue_pairs()[sent.qp].settings().peer;
+        route.destination = nic_.settings().address;
+        roce::Outgoing packet;
+        packet.opcode = roce::Opcode::acknowledge;
+        packet.psn = sent.packet.psn;
+        packet.aeth.syndrome = roce::syndrome_ack;
+        roce::PacketWriter writer(route, nic_.settings().first_qp + sent.qp);
+        std::array<std::uint8_t, 128> bytes;
+        nic_.receive(std::span(bytes).first(writer.write(packet, bytes)), now);
+    }
+
     void show() {
-        const auto total = arrived_.total();
-        const auto& pauses = pause_.counters();
-        say("{{\"sending\": {}, \"sent\": {}, \"refused\": {}, \"received\": {}, \"lost\": {}, \"late\": {}, "
-            "\"marked\": {}, \"bad_icrc\": {}, \"missed\": {}, \"flows\": {}, \"xoff\": {}, \"xon\": {}, "
-            "\"expired\": {}, \"held_ns\": {}}}\n",
-            sending_, sent_.count(), refused_, total.received, total.lost, total.late, total.marked,
-            arrived_.bad_icrc(), interface_.missed(), arrived_.count(), pauses.xoff, pauses.xon,
-            pauses.expired, pauses.paused_ns);
+        const auto& pauses = pauses_.counters();
+        const std::string port = fmt::format(
+            "\"not_sent_yet\": {}, \"missed\": {}, \"xoff\": {}, \"xon\": {}, \"expired\": {}, \"held_ns\": "
+            "{}",
+            refused_by_interface_, interface_.missed(), pauses.xoff, pauses.xon, pauses.expired,
+            pauses.paused_ns);
+        const auto arrived = arrived_.total();
+        if (options_.answers)
+            say("{}", watch_.account(port));
+        else
+            say("{{\"event\": \"account\", \"sending\": {}, \"sent\": {}, \"received\": {}, \"flows\": {}, "
+                "\"lost\": {}, "
+                "\"late\": {}, \"marked\": {}, \"bad_icrc\": {}, {}}}\n",
+                watch_.sending(), nic_.statistics().frames_sent - (unsent_ ? 1 : 0), arrived.received,
+                arrived_.count(), arrived.lost, arrived.late, arrived.marked, arrived_.bad_icrc(), port);
         std::fflush(stdout);
     }
 
-    const Options& options_;
+    const HostOptions& options_;
     Interface& interface_;
-    SentFlows sent_;
-    ArrivedFlows arrived_;
-    PauseClock pause_;
-    Frame frame_{};
-    bool sending_;
-    std::uint64_t due_ns_ = 0;
-    std::uint64_t refused_ = 0;
+    std::uint64_t origin_ns_;
+    roce::Nic nic_;
+    std::FILE* events_;
+    HostWatch watch_;
+    ClassPauses pauses_;
+    ArrivedFlows arrived_;  // without answers
     InputLines input_;
+    bool waits_;
+    std::array<std::uint8_t, roce::max_packet_bytes> frame_{};
+    std::optional<roce::NicFrame> unsent_;  // in frame_: the interface had no room
+    std::uint64_t wire_free_ns_ = 0;
+    std::uint64_t refused_by_interface_ = 0;
 };
 
 struct CloseFile {
@@ -128,25 +218,15 @@ int main(int argc, char** argv) {
         bool running = false;
         try {
             const std::span words(argv, static_cast<std::size_t>(argc));
-            if (argc > 1 && words[1] == std::string_view("host") &&
-                !(argc > 2 && words[2] == std::string_view("--help"))) {
-                const HostOptions options = parse_host_options(words.subspan(2));
-                running = true;
-                run_host(options);
-                return 0;
-            }
-            if (argc > 1 && words[1] == std::string_view("--man"))
-                return sluice::say("{}", peer_man_page(SLUICE_VERSION)), 0;
-            if (argc > 1 && words[1] == std::string_view("--version"))
-                return sluice::say("sluice-peer {}\n", SLUICE_VERSION), 0;
-            if (argc > 1 && (words[1] == std::string_view("--help") || words[1] == std::string_view("host")))
+            const std::string_view first = argc > 1 ? words[1] : "";
+            if (first == "--man") return sluice::say("{}", peer_man_page(SLUICE_VERSION)), 0;
+            if (first == "--version") return sluice::say("sluice-peer {}\n", SLUICE_VERSION), 0;
+            if (first == "--help" || (argc > 2 && words[2] == std::string_view("--help")))
                 return sluice::say("{}", peer_usage()), 0;
-            PeerOptions options = parse_peer_options(words.subspan(1));
+            if (first != "host") throw Failure("needs the word host first; see --help");
+            const HostOptions options = parse_host_options(words.subspan(2));
             running = true;
-            Interface interface(options.interface);
-            options.shape.source_mac = interface.mac();
-            const auto port = occupy_roce_port();
-            Peer(options, interface).run();
+            run_host(options);
             return 0;
         } catch (const Failure& failure) {
             sluice::complain("sluice-peer: {}\n", failure.what());

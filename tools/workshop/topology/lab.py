@@ -19,6 +19,7 @@ from switch import ROUTER, Switch, program
 PREFIX = "sluice-lab-"
 LEAF_AS, SPINE_AS = 65100, 65000
 SWITCHES = ("s", "leaf", "spine")
+ROCE_SEND_BYTES = 14 + 20 + 8 + 12 + 4  # Ethernet, IPv4, UDP, BTH, ICRC: of a SEND beside its payload
 
 
 class Lab:
@@ -161,19 +162,18 @@ class Lab:
         for address in addresses:
             wait_for(lambda address=address: answers(address), why=f"{host.name} does not reach {address}")
 
-    def peer(self, n, to=None, **options):
-        """RoCEv2 of host n; to host `to`, or nothing but what comes to it."""
-        if to is not None:
-            options = {"from": f"10.0.{n}.2", "to": f"10.0.{to}.2", "gateway": self.gateway(n), **options}
-        return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], **options)
-
-    def roce_host(self, n, *to, **options):
-        """Host n as a RoCE host (sluice-peer host) among all of the lab, which sends to those of `to`; see events(n)."""
+    def roce_host(self, n, *to, hosts=None, **options):
+        """sluice-peer on host n, among `hosts` (all of the lab), which sends to those of `to`; see events(n)."""
         if to:
             options["to"] = ",".join(f"10.0.{one}.2" for one in to)
-        hosts = ",".join(f"10.0.{name[1:]}.2" for name in sorted(self.hosts))
-        return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], "host", hosts=hosts, address=f"10.0.{n}.2",
-                    gateway=self.gateway(n), events=self.events_file(n), **options)
+        numbers = hosts or [name[1:] for name in sorted(self.hosts)]
+        return Peer(program(self.build, "sluice-peer"), self.hosts[f"h{n}"], hosts=",".join(f"10.0.{one}.2" for one in numbers),
+                    address=f"10.0.{n}.2", gateway=self.gateway(n), events=self.events_file(n), **options)
+
+    def stream(self, n, *to, size=1082, **options):
+        """Frames of `size` bytes of host n to another at a fixed rate, which nobody answers; without `to`, it counts what comes to it."""
+        return self.roce_host(n, *to, hosts=[n, *to], answers="no", cc="none", rate="1G", scale=1, kind="send", mtu=4096,
+                              message=size - ROCE_SEND_BYTES, **options)
 
     def events_file(self, n):
         return self.folder / f"h{n}.events.jsonl"

@@ -83,8 +83,8 @@ def roce(lab, given):
     ends = [int(name[1:]) for name in (given.name, given.to)]
     # So that the switches know both.
     lab.reach(lab.hosts[given.name], f"10.0.{ends[1]}.2")
-    into = lab.peer(ends[1])
-    out = lab.peer(*ends, count=given.seconds * given.pps, **{key: getattr(given, key) for key in ("flows", "pps", "size", "dscp")})
+    into = lab.stream(ends[1])
+    out = lab.stream(*ends, messages=-(-given.seconds * given.pps // given.flows), qps=given.flows, pps=given.pps, size=given.size, dscp=given.dscp)
     try:
         sent = out.until(lambda account: not account["sending"])
         received = into.show()

@@ -9,11 +9,11 @@ from waiting import PATIENCE_S
 
 
 class Peer:
-    """Runs until `end`. Options are those of sluice-peer, of which `mode` are the first words."""
+    """Runs until `end`. Options are those of sluice-peer."""
 
-    def __init__(self, program, host, *mode, **options):
-        words = [word for key, value in options.items() for word in ([f"--{key}"] + ([] if value is True else [value]))]
-        self.process = host.start(program, *mode, "--interface", "eth0", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, program, host, **options):
+        words = [word for key, value in options.items() for word in (f"--{key}", value)]
+        self.process = host.start(program, "host", "--interface", "eth0", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=None, text=True)
         self.show()  # it listens
 
