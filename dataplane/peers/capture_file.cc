@@ -158,12 +158,13 @@ tl::expected<CaptureWriter, std::string> CaptureWriter::create(const std::string
     return CaptureWriter(std::move(*file));
 }
 
-void CaptureWriter::write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces) {
+void CaptureWriter::write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces,
+                          std::optional<std::uint32_t> wire_length) {
     RecordHeader header;
     header.seconds = static_cast<std::uint32_t>(timestamp_ns / 1'000'000'000U);
     header.nanoseconds = static_cast<std::uint32_t>(timestamp_ns % 1'000'000'000U);
     for (const auto& piece : pieces) header.captured += static_cast<std::uint32_t>(piece.size());
-    header.length = header.captured;
+    header.length = wire_length.value_or(header.captured);
     file_->write(bytes_of(header));
     for (const auto& piece : pieces)
         file_->write({reinterpret_cast<const char*>(piece.data()), piece.size()});

@@ -66,8 +66,9 @@ class CaptureReader {
 class CaptureWriter {
   public:
     static tl::expected<CaptureWriter, std::string> create(const std::string& path);
-    // `pieces` of one frame, in order.
-    void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces);
+    // `pieces` of one frame, in order. `wire_length`: where they are not the whole of it.
+    void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces,
+               std::optional<std::uint32_t> wire_length = {});
     // Puts the file in its place; an error's text, or empty. A writer that is destroyed without it leaves
     // nothing behind.
     std::string close();

@@ -13,6 +13,7 @@
 namespace sluice::generate_test {
 
 using namespace sluice::traffic;
+using sluice::traffic::CaptureReader;
 
 namespace {
 
@@ -237,10 +238,10 @@ TEST(Generate, addsTheOriginToEveryTimestamp) {
     generate(
         load_recipe("origin = \"1700000000.5s\"\n" + one_flow("kind = \"udp\"\nstart = \"7ns\""), "r").recipe,
         temp / "o");
-    CaptureReader reader{temp / "o/h0.pcap"};
+    CaptureReader reader{(temp / "o/h0.pcap").string()};
     CapturedFrame frame;
     CHECK_TRUE(reader.next(frame));
-    CHECK_EQUAL(1'700'000'000'500'000'007ULL, frame.at_ns);
+    CHECK_EQUAL(1'700'000'000'500'000'007ULL, frame.timestamp_ns);
     CHECK_FALSE(reader.next(frame));
 }
 

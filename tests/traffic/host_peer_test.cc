@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "control/config/schema/values.hh"
 #include "tests/traffic/support.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
 #include "tools/traffic/host_watch.hh"
 #include "tools/traffic/port_accounts.hh"
-#include "tools/traffic/text.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -49,8 +49,8 @@ std::vector<std::uint8_t> pfc(std::initializer_list<std::pair<unsigned, std::uin
 
 std::vector<std::vector<std::uint8_t>> data_frames(std::uint32_t count, Ecn ecn = Ecn::ect0) {
     roce::Route route;
-    route.source = *parse_ip("10.0.1.2");
-    route.destination = *parse_ip("10.0.2.2");
+    route.source = *parse_address("10.0.1.2");
+    route.destination = *parse_address("10.0.2.2");
     route.ecn = ecn;
     roce::PacketWriter writer(route, first_host_qp);
     std::vector<std::vector<std::uint8_t>> made;
@@ -281,7 +281,7 @@ TEST(HostWatch, tellsWhatHappensOnceAndInItsOrder) {
 
     const auto receive = [&](const roce::Outgoing& packet, std::uint32_t qp, Ecn ecn, Time now) {
         roce::Route route;
-        route.source = *parse_ip("10.0.1.2");
+        route.source = *parse_address("10.0.1.2");
         route.destination = *options.address;
         route.ecn = ecn;
         roce::PacketWriter writer(route, qp);

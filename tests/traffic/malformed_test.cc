@@ -37,7 +37,7 @@ TEST(Malformed, allMeansEveryVariantOfThatVersion) {
     std::set<std::string> frames;
     std::size_t v4 = 0;
     std::size_t v6 = 0;
-    for (const MalformationInfo& info : malformations()) {
+    for (const MalformationInfo& info : malformations) {
         v4 += info.v4 ? 1 : 0;
         v6 += info.v6 ? 1 : 0;
         if (info.v4) CHECK_EQUAL(1U, variant(info.name, 4).size());
@@ -50,7 +50,7 @@ TEST(Malformed, allMeansEveryVariantOfThatVersion) {
 }
 
 TEST(Malformed, checksumsAreRightButForOne) {
-    for (const MalformationInfo& info : malformations()) {
+    for (const MalformationInfo& info : malformations) {
         if (!info.v4 || info.which == Malformation::truncated) continue;
         const Bytes frame = variant(info.name, 4)[0].bytes;
         const Dissection d = dissect(frame);

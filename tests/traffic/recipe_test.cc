@@ -3,7 +3,6 @@
 
 #include "tests/traffic/support.hh"
 #include "tools/traffic/failure.hh"
-#include "tools/traffic/text.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -108,30 +107,5 @@ TEST(Recipe, refusesHostsThatAreNoFileNamesOrTooFast) {
 }
 
 TEST(Recipe, ofAFileThatIsNotThereFails) { CHECK_THROWS(Failure, load_recipe_file("/nowhere/at/all")); }
-
-TEST_GROUP(Text){};
-
-TEST(Text, refusesQuantitiesThatAreNotWholeOrTooLarge) {
-    for (const char* text :
-         {"", "G", "1.G", ".5G", "1 G", "-1G", "1g", "0.1", "99999999999G", "1.0000000001G"}) {
-        CHECK_FALSE(parse_rate(text).has_value());
-    }
-    for (const char* text : {"5", "1min", "107d", "10000000s"}) CHECK_FALSE(parse_duration(text).has_value());
-    for (const char* text :
-         {"02:00:00:00:00:0", "02:00:00:00:00:0g", "02-00-00-00-00-01", "2:00:00:00:00:001"}) {
-        CHECK_FALSE(parse_mac(text).has_value());
-    }
-    for (const char* text : {"10.0.0", "10.0.0.256", "10.0.0.1/24", "::g", "1:2"})
-        CHECK_FALSE(parse_ip(text).has_value());
-}
-
-TEST(Text, readsQuantitiesExactly) {
-    CHECK_EQUAL(2'500'000'000U, parse_rate("2.5G")->bits_per_second);
-    CHECK_EQUAL(9600U, parse_rate("9600")->bits_per_second);
-    CHECK_EQUAL(1, parse_duration("0.001ns")->ps);
-    CHECK_EQUAL(1'500'000, parse_duration("1.5us")->ps);
-    STRCMP_EQUAL("2001:db8::1", to_text(parse_ip("2001:0db8:0::1").value()).c_str());
-    STRCMP_EQUAL("02:00:00:00:ff:01", to_text(parse_mac("02:00:00:00:FF:01").value()).c_str());
-}
 
 }  // namespace sluice::recipe_test

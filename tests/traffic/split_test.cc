@@ -4,15 +4,17 @@
 
 #include <algorithm>
 
+#include "control/config/schema/values.hh"
 #include "tests/traffic/support.hh"
 #include "tools/traffic/failure.hh"
-#include "tools/traffic/text.hh"
 
 #include "CppUTest/TestHarness.h"
 
 namespace sluice::split_test {
 
 using namespace sluice::traffic;
+using sluice::traffic::CaptureReader;
+using sluice::traffic::CaptureWriter;
 
 namespace {
 
@@ -23,7 +25,7 @@ struct Given {
 };
 
 void write_capture(const std::filesystem::path& file, const std::vector<Given>& frames) {
-    CaptureWriter writer{file};
+    CaptureWriter writer{file.string()};
     for (const Given& frame : frames) {
         writer.write({frame.at_ns,
                       frame.length != 0 ? frame.length : static_cast<std::uint32_t>(frame.bytes.size()),
@@ -34,10 +36,11 @@ void write_capture(const std::filesystem::path& file, const std::vector<Given>& 
 
 std::vector<Given> read_capture(const std::filesystem::path& file) {
     std::vector<Given> frames;
-    CaptureReader reader{file};
+    CaptureReader reader{file.string()};
     CapturedFrame frame;
     while (reader.next(frame))
-        frames.push_back({frame.at_ns, Bytes(frame.bytes.begin(), frame.bytes.end()), frame.length});
+        frames.push_back(
+            {frame.timestamp_ns, Bytes(frame.bytes.begin(), frame.bytes.end()), frame.wire_length});
     return frames;
 }
 
@@ -51,8 +54,8 @@ Bytes packet(std::uint8_t source_mac, std::uint8_t destination_mac, std::string_
     frame[12] = 8;
     frame[14] = 0x45;
     frame[17] = 46;
-    const auto from = parse_ip(source).value().bytes;
-    const auto to = parse_ip(destination).value().bytes;
+    const auto from = parse_address(source).value().bytes;
+    const auto to = parse_address(destination).value().bytes;
     std::copy_n(from.begin(), 4, &frame[26]);
     std::copy_n(to.begin(), 4, &frame[30]);
     return frame;
@@ -258,11 +261,11 @@ TEST(Split, makesNoNeighborOfWhatCannotBeRouted) {
     for (const char* address :
          {"0.0.0.0", "127.0.0.1", "169.254.1.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1",
           "fe80::1", "febf::1", "ff02::1", "::ffff:10.0.0.1"}) {
-        CHECK_FALSE_TEXT(is_routable(parse_ip(address).value()), address);
+        CHECK_FALSE_TEXT(is_routable(parse_address(address).value()), address);
     }
     for (const char* address :
          {"10.0.0.1", "169.253.1.1", "223.255.255.255", "2001:db8::1", "fec0::1", "fd00::1", "64:ff9b::1"}) {
-        CHECK_TRUE_TEXT(is_routable(parse_ip(address).value()), address);
+        CHECK_TRUE_TEXT(is_routable(parse_address(address).value()), address);
     }
 }
 

@@ -1,60 +1,43 @@
-// Capture files: those that dataplane/peers/capture_file.hh reads; nanosecond pcap out. Trouble is a
-// `Failure` that names the file and, where there is one, the frame (counted from 1, as tshark does).
+// Capture files, as dataplane/peers/capture_file.hh reads and writes them. Trouble is a `Failure` that names
+// the file and, where there is one, the frame (counted from 1, as tshark does).
 #pragma once
 
-#include <pcap/pcap.h>
-
+#include <array>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "dataplane/peers/capture_file.hh"
+
 namespace sluice::traffic {
 
-struct CapturedFrame {
-    std::uint64_t at_ns = 0;              // since the epoch, or the file's own time 0
-    std::uint32_t length = 0;             // on the wire, without FCS
-    std::span<const std::uint8_t> bytes;  // the captured part; at most 256 KiB
-};
+using CapturedFrame = sluice::CaptureReader::Frame;
 
 class CaptureReader {
   public:
-    explicit CaptureReader(const std::filesystem::path& file);
-    ~CaptureReader();
+    explicit CaptureReader(const std::string& file);
     // False at the end. `frame.bytes` holds until the next call.
     bool next(CapturedFrame& frame);
-    std::uint64_t frames() const { return frames_; }
-    const std::filesystem::path& file() const { return file_; }
+    const std::string& file() const { return file_; }
     // What was left out so far, a sentence each.
-    std::vector<std::string> notes() const;
+    std::vector<std::string> notes() const { return reader_.notes(); }
 
   private:
-    struct Reader;
-    std::filesystem::path file_;
-    std::unique_ptr<Reader> reader_;
+    std::string file_;
+    sluice::CaptureReader reader_;
     std::uint64_t frames_ = 0;
 };
 
 class CaptureWriter {
   public:
-    explicit CaptureWriter(const std::filesystem::path& file);
-    void write(const CapturedFrame& frame);
-    // Must be called once all is written; a writer destroyed without it leaves a file of unknown worth.
-    void close();
+    explicit CaptureWriter(const std::string& file);
+    void write(const CapturedFrame& frame) {
+        writer_.write(frame.timestamp_ns, std::array{frame.bytes}, frame.wire_length);
+    }
+    void close();  // once all is written: without it there is no file
 
   private:
-    struct Close {
-        void operator()(pcap_t* handle) const { pcap_close(handle); }
-        void operator()(pcap_dumper_t* dumper) const { pcap_dump_close(dumper); }
-    };
-    void check() const;
-
-    std::filesystem::path file_;
-    std::unique_ptr<pcap_t, Close> format_;
-    std::unique_ptr<char[]> buffer_;  // of the stream; outlives it
-    std::unique_ptr<pcap_dumper_t, Close> dumper_;
+    sluice::CaptureWriter writer_;
 };
 
 }  // namespace sluice::traffic

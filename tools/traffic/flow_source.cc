@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/traffic/malformed.hh"
+#include "tools/traffic/frame.hh"
 
 namespace sluice::traffic {
 namespace {

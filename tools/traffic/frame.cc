@@ -159,13 +159,6 @@ std::uint8_t* put_extensions(std::uint8_t* at, const RoceFields& roce, std::uint
 
 }  // namespace
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t x = a + b * 0x9E37'79B9'7F4A'7C15 + 0x9E37'79B9'7F4A'7C15;  // splitmix64
-    x = (x ^ (x >> 30)) * 0xBF58'476D'1CE4'E5B9;
-    x = (x ^ (x >> 27)) * 0x94D0'49BB'1331'11EB;
-    return x ^ (x >> 31);
-}
-
 void begin_ethernet(Frame& frame, const LinkFields& link, std::uint16_t type) {
     std::uint8_t* at = frame.bytes.data();
     std::ranges::copy(link.destination.bytes, at);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/values/rng.hh"
 #include "tools/traffic/recipe.hh"
 
 namespace sluice::traffic {
@@ -69,6 +70,12 @@ std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip
 void build_pfc(Frame& frame, const LinkFields& link, std::span<const std::optional<std::uint16_t>, 8> quanta);
 void build_pause(Frame& frame, const LinkFields& link, std::uint16_t quanta);
 
+// One out-of-the-ordinary frame: a right RoCEv2 frame with one thing changed, so that a switch that misses
+// that thing would forward it; those with no IP at all are made from nothing. `turn` counts this flow's
+// frames; variants with two forms alternate by it.
+void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields ip, const RoceFields& roce,
+                     const PayloadSpec& spec, std::uint64_t turn);
+
 // Ethernet header and tags alone; `frame.network` is where the rest goes.
 void begin_ethernet(Frame& frame, const LinkFields& link, std::uint16_t type);
 // Fills up with zeros to 60 bytes; the frame ends at `end` or there.
@@ -77,6 +84,8 @@ void end_ethernet(Frame& frame, std::size_t end);
 void set_ipv4_checksum(Frame& frame);
 
 // A well mixed function of its arguments: the generator behind random sizes, payload and entropy.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b);
+constexpr std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    return scramble(a + b * 0x9E37'79B9'7F4A'7C15);
+}
 
 }  // namespace sluice::traffic

@@ -95,7 +95,7 @@ std::vector<HostSummary> generate(const Recipe& recipe, const std::filesystem::p
     for (const auto& host : recipe.hosts) names.push_back(host.name + ".pcap");
     staged.check(names);
     for (std::size_t host = 0; host < recipe.hosts.size(); ++host) {
-        CaptureWriter writer{staged.path() / names[host]};
+        CaptureWriter writer{(staged.path() / names[host]).string()};
         summaries.push_back(send_all(recipe, host, [&](Duration start, const Frame& frame) {
             const std::uint64_t at_ns = recipe.origin_ns + static_cast<std::uint64_t>(start.ps) / 1000;
             writer.write({at_ns, static_cast<std::uint32_t>(frame.length),

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
 #include "control/serve/server/program.hh"
 #include "tools/traffic/capture.hh"
@@ -18,7 +19,6 @@
 #include "tools/traffic/recipe.hh"
 #include "tools/traffic/split.hh"
 #include "tools/traffic/staging.hh"
-#include "tools/traffic/text.hh"
 #include "tools/traffic/verify.hh"
 
 namespace sluice::traffic {
@@ -64,11 +64,11 @@ int run_split(const Arguments& arguments) {
         constexpr std::size_t max_shown = 4;
         std::string addresses;
         for (std::size_t i = 0; i < port.addresses.size() && i < max_shown; ++i)
-            addresses += " " + to_text(port.addresses[i]);
+            addresses += " " + print_address(port.addresses[i]);
         if (port.addresses.size() > max_shown)
             addresses += fmt::format(" and {} more", port.addresses.size() - max_shown);
         say("{:<5} {} {:>9} frames {:>12} bytes {}\n", port.name,
-            port.mac ? to_text(*port.mac) : "no MAC           ", port.frames, port.bytes,
+            port.mac ? print_mac(*port.mac) : "no MAC           ", port.frames, port.bytes,
             addresses.empty() ? " no address" : addresses);
     }
     for (const std::string& note : summary.notes) say("note: {}\n", note);
@@ -81,7 +81,7 @@ int run_verify(const Arguments& arguments) {
     for (const std::string& name : arguments.names) {
         CaptureReader reader{name};
         CapturedFrame frame;
-        while (reader.next(frame)) verification.add(frame.bytes, frame.length);
+        while (reader.next(frame)) verification.add(frame.bytes, frame.wire_length);
         for (const std::string& note : reader.notes()) complain("note: {}: {}\n", name, note);
     }
     say("{}{}", arguments.json ? verification.json() : verification.text(), arguments.json ? "\n" : "");
@@ -119,10 +119,10 @@ int run(int argc, char** argv) {
                 arguments.out = optarg;
                 break;
             case seed:
-                arguments.seed = parse_number(optarg);
-                if (!arguments.seed || *arguments.seed > INT64_MAX) {
+                if (const auto number = parse_integer(optarg); number && *number <= INT64_MAX)
+                    arguments.seed = *number;
+                else
                     return refuse_usage("--seed takes a whole number");
-                }
                 break;
             case speed:
                 arguments.speed = optarg;

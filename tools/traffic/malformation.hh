@@ -1,43 +1,15 @@
-// The ways in which a frame can be out of the ordinary: broken, or right but not to be routed. One catalogue,
-// from which recipes, help and the README's table take their names.
+// The catalogue of malformations.def.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace sluice::traffic {
 
 enum class Malformation : std::uint8_t {
-    truncated,
-    short_ip,
-    bad_checksum,
-    bad_version,
-    bad_ihl,
-    ttl_0,
-    ttl_1,
-    fragment,
-    options,
-    ipv6_extension,
-    long_options_chain,
-    short_bth,
-    bad_udp_length,
-    bad_icrc,
-    martian_source,
-    group_source_mac,
-    multicast,
-    broadcast,
-    wrong_mac,
-    arp,
-    lldp,
-    unknown_ethertype,
-    runt,
-    giant,
-    tagged,
-    priority_tagged,
-    qinq,
-    three_tags,
-    length_beyond_frame,
+#define MALFORMATION(name, v4, v6, what) name,
+#include "tools/traffic/malformations.def"
+#undef MALFORMATION
 };
 
 struct MalformationInfo {
@@ -48,6 +20,10 @@ struct MalformationInfo {
     std::string_view what;
 };
 
-std::span<const MalformationInfo> malformations();
+inline constexpr MalformationInfo malformations[] = {
+#define MALFORMATION(name, v4, v6, what) {Malformation::name, #name, v4, v6, what},
+#include "tools/traffic/malformations.def"
+#undef MALFORMATION
+};
 
 }  // namespace sluice::traffic

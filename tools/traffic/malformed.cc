@@ -1,4 +1,4 @@
-#include "tools/traffic/malformed.hh"
+#include "tools/traffic/frame.hh"
 
 #include <algorithm>
 #include <array>

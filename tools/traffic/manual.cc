@@ -96,7 +96,7 @@ std::string usage() {
 std::string recipe_help() {
     std::string text(recipe_text);
     text += "variants of malformed:\n";
-    for (const MalformationInfo& info : malformations()) {
+    for (const MalformationInfo& info : malformations) {
         text += fmt::format("  {:<20} {}{}\n", info.name, info.what,
                             info.v4 && info.v6 ? ""
                             : info.v4          ? " (IPv4)"

@@ -147,7 +147,7 @@ class HostPeer {
         return true;
     }
 
-    // As the host would that got it, to the NIC itself: its message goes on.
+    // Tells the NIC what a host that got the frame would answer: its message goes on.
     void acknowledge(const roce::NicFrame& sent, Time now) {
         roce::Route route;
         route.source = nic_.queue_pairs()[sent.qp].settings().peer;

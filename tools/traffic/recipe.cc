@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "control/config/schema/values.hh"
 #include "tools/traffic/failure.hh"
-#include "tools/traffic/recipe_flow.hh"
 #include "tools/traffic/recipe_keys.hh"
 #include "tools/traffic/table_reader.hh"
-#include "tools/traffic/text.hh"
 
 namespace sluice::traffic {
 namespace {
@@ -32,10 +32,21 @@ bool is_file_name(std::string_view name) {
 std::optional<MacAddress> read_mac(TableReader& reader, std::string_view key) {
     const auto text = reader.text(key);
     if (!text) return std::nullopt;
-    const auto mac = parse_mac(*text);
-    if (!mac)
-        reader.refuse(key, fmt::format("'{}' is not a MAC address such as \"02:00:00:00:00:01\"", *text));
-    return mac;
+    if (const auto mac = parse_mac(*text)) return *mac;
+    reader.refuse(key, fmt::format("'{}' is not a MAC address such as \"02:00:00:00:00:01\"", *text));
+    return std::nullopt;
+}
+
+// A time that picoseconds cannot hold is read as one that is a thousand times shorter.
+std::optional<std::uint64_t> read_nanoseconds(std::string_view text) {
+    constexpr std::array<std::array<std::string_view, 2>, 4> units{
+        {{"ns", "ps"}, {"us", "ns"}, {"ms", "us"}, {"s", "ms"}}};
+    for (const auto& [unit, shorter] : units) {
+        if (!text.ends_with(unit)) continue;
+        const auto time = parse_time(fmt::format("{}{}", text.substr(0, text.size() - unit.size()), shorter));
+        return time ? std::optional(static_cast<std::uint64_t>(time->ps)) : std::nullopt;
+    }
+    return std::nullopt;
 }
 
 void read_host(std::string_view name, const toml::node& node, Recipe& recipe, ErrorList& errors) {
@@ -59,7 +70,7 @@ void read_host(std::string_view name, const toml::node& node, Recipe& recipe, Er
     }
     host.tags = read_tags(reader);
     for (const toml::node* each : reader.one_or_more("ip")) {
-        const auto address = parse_ip(each->value_exact<std::string>().value_or(""));
+        const auto address = parse_address(each->value_exact<std::string>().value_or(""));
         if (address)
             host.addresses.push_back(*address);
         else
@@ -112,7 +123,7 @@ LoadedRecipe load_recipe(std::string_view text, std::string_view file_name) {
     Recipe& recipe = loaded.recipe;
     recipe.seed = reader.integer("seed", 0, INT64_MAX).value_or(1);
     if (const auto origin = reader.text("origin")) {
-        const auto value = parse_nanoseconds(*origin);
+        const auto value = read_nanoseconds(*origin);
         if (value && *value <= latest_origin_ns)
             recipe.origin_ns = *value;
         else

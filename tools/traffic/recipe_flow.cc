@@ -1,11 +1,10 @@
-#include "tools/traffic/recipe_flow.hh"
+#include "tools/traffic/recipe_keys.hh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "tools/traffic/recipe_keys.hh"
-#include "tools/traffic/text.hh"
+#include "control/config/schema/values.hh"
 
 namespace sluice::traffic {
 namespace {
@@ -40,7 +39,7 @@ std::optional<Target> read_target(TableReader& reader, const Recipe& recipe, con
         if (!reader.has("to")) reader.refuse("to", "is needed: a host's name or an IP address");
         return std::nullopt;
     }
-    if (const auto address = parse_ip(*to)) {
+    if (const auto address = parse_address(*to)) {
         if (version && (*version == 6) != address->is_v6)
             reader.refuse("ip_version", "contradicts the address in to");
         return Target{nullptr, *address, address->is_v6};
@@ -77,9 +76,9 @@ std::vector<std::size_t> read_senders(TableReader& reader, const Recipe& recipe)
 std::optional<MacAddress> read_destination_mac(TableReader& reader) {
     const auto text = reader.text("to_mac");
     if (!text) return std::nullopt;
-    const auto mac = parse_mac(*text);
-    if (!mac) reader.refuse("to_mac", fmt::format("'{}' is not a MAC address", *text));
-    return mac;
+    if (const auto mac = parse_mac(*text)) return *mac;
+    reader.refuse("to_mac", fmt::format("'{}' is not a MAC address", *text));
+    return std::nullopt;
 }
 
 }  // namespace

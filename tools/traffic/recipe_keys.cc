@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/traffic/text.hh"
+#include "control/config/schema/values.hh"
 
 namespace sluice::traffic {
 namespace {
@@ -19,23 +19,32 @@ void limit_time(TableReader& reader, std::string_view key, const std::optional<D
     if (time && *time > max_time) reader.refuse(key, "must not be more than a day (86400s)");
 }
 
-// "1000", 1000 or "1000..1999".
+struct Range {
+    std::uint64_t low = 0, high = 0;
+};
+
+// "60..1500".
+std::optional<Range> parse_range(std::string_view text) {
+    const std::size_t dots = text.find("..");
+    if (dots == text.npos) return std::nullopt;
+    const auto low = parse_integer(text.substr(0, dots));
+    const auto high = parse_integer(text.substr(dots + 2));
+    if (!low || !high || *low > *high) return std::nullopt;
+    return Range{*low, *high};
+}
+
+// 1000 or "1000..1999".
 std::optional<PortRange> read_ports(TableReader& reader, std::string_view key) {
     const toml::node* node = reader.node(key);
     if (node == nullptr) return std::nullopt;
-    std::optional<std::uint64_t> low;
-    std::optional<std::uint64_t> high;
-    if (const auto number = node->value_exact<std::int64_t>(); number && *number >= 0) {
-        low = high = static_cast<std::uint64_t>(*number);
-    } else if (const auto text = node->value_exact<std::string>()) {
-        const std::size_t dots = text->find("..");
-        if (dots != std::string::npos) {
-            low = parse_number(std::string_view{*text}.substr(0, dots));
-            high = parse_number(std::string_view{*text}.substr(dots + 2));
-        }
-    }
-    if (low && high && *low <= *high && *high <= UINT16_MAX) {
-        return PortRange{static_cast<std::uint16_t>(*low), static_cast<std::uint32_t>(*high - *low + 1)};
+    std::optional<Range> range;
+    if (const auto number = node->value_exact<std::int64_t>(); number && *number >= 0)
+        range = {static_cast<std::uint64_t>(*number), static_cast<std::uint64_t>(*number)};
+    else if (const auto text = node->value_exact<std::string>())
+        range = parse_range(*text);
+    if (range && range->high <= UINT16_MAX) {
+        return PortRange{static_cast<std::uint16_t>(range->low),
+                         static_cast<std::uint32_t>(range->high - range->low + 1)};
     }
     reader.refuse(*node, key,
                   fmt::format("{} is not a port (0 to 65535) or a range \"1000..1999\"", shown(*node)));
@@ -45,12 +54,10 @@ std::optional<PortRange> read_ports(TableReader& reader, std::string_view key) {
 // "random 60..1500"; nothing if the text is anything else.
 std::optional<SizeRule> parse_random(std::string_view text) {
     constexpr std::string_view word = "random ";
-    const std::size_t dots = text.find("..");
-    if (!text.starts_with(word) || dots == std::string_view::npos) return std::nullopt;
-    const auto low = parse_number(text.substr(word.size(), dots - word.size()));
-    const auto high = parse_number(text.substr(dots + 2));
-    if (!low || !high || *low > *high || *high > max_recipe_frame_bytes) return std::nullopt;
-    return SizeRule{{}, static_cast<std::uint32_t>(*low), static_cast<std::uint32_t>(*high)};
+    if (!text.starts_with(word)) return std::nullopt;
+    const auto range = parse_range(text.substr(word.size()));
+    if (!range || range->high > max_recipe_frame_bytes) return std::nullopt;
+    return SizeRule{{}, static_cast<std::uint32_t>(range->low), static_cast<std::uint32_t>(range->high)};
 }
 
 std::optional<SizeRule> read_size(TableReader& reader, std::string_view key, std::uint32_t least) {
@@ -114,9 +121,9 @@ void read_operations(TableReader& reader, Flow& flow) {
     if (!nodes.empty()) flow.operations.clear();
     for (const toml::node* node : nodes) {
         std::string name = node->value_exact<std::string>().value_or("");
-        std::optional<std::uint64_t> repeat = 1;
+        ParsedValue<std::uint64_t> repeat = 1;
         if (const std::size_t space = name.find(" x"); space != std::string::npos) {
-            repeat = parse_number(std::string_view{name}.substr(space + 2));
+            repeat = parse_integer(std::string_view{name}.substr(space + 2));
             name.resize(space);
         }
         const Operation* operation = roce::find_operation(name);
@@ -227,12 +234,12 @@ void read_malformations(TableReader& reader, Flow& flow, bool is_v6) {
         reader.refuse("variant", "is needed: a name, a list of names, or \"all\" (see --help)");
     for (const toml::node* node : nodes) {
         const std::string name = node->value_exact<std::string>().value_or("");
-        const auto info = std::ranges::find(malformations(), name, &MalformationInfo::name);
+        const auto info = std::ranges::find(malformations, name, &MalformationInfo::name);
         if (name == "all") {
-            for (const MalformationInfo& each : malformations()) {
+            for (const MalformationInfo& each : malformations) {
                 if (fits(each)) flow.malformations.push_back(each.which);
             }
-        } else if (info == malformations().end()) {
+        } else if (info == std::end(malformations)) {
             reader.refuse(*node, "variant",
                           fmt::format("{} is not a known variant (see --help)", shown(*node)));
         } else if (!fits(*info)) {

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
 
+#include "control/config/schema/values.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/values/endian.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/dissect.hh"
 #include "tools/traffic/failure.hh"
-#include "tools/traffic/router_sides.hh"
 #include "tools/traffic/staging.hh"
-#include "tools/traffic/text.hh"
 
 namespace sluice::traffic {
 namespace {
@@ -30,6 +31,70 @@ struct Claim {
     std::uint64_t at_ns = 0;
     MacAddress mac;
 };
+
+constexpr std::size_t max_seen = 1'000'000;
+constexpr std::size_t max_named = 8;
+constexpr std::size_t v4_ttl = 8, v6_hops = 7;
+
+// Without what a router changes: class and ECN, TTL, the checksum over them.
+std::uint64_t hash_of(std::span<const std::uint8_t> packet, bool v6) {
+    std::vector<std::uint8_t> bytes(packet.begin(), packet.end());
+    if (v6) {
+        bytes[0] = bytes[1] = bytes[v6_hops] = 0;
+    } else {
+        bytes[1] = bytes[v4_ttl] = bytes[10] = bytes[11] = 0;
+    }
+    std::uint64_t hash = 0xCBF2'9CE4'8422'2325;  // FNV-1a
+    for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100'0000'01B3;
+    return hash;
+}
+
+// Finds out whether captures have both sides of a router: an IP packet that comes twice, from another MAC
+// address and with another TTL or hop limit, and is otherwise the same. Of the first million packets.
+class RouterSides {
+  public:
+    void see(std::span<const std::uint8_t> frame, const Dissection& d);
+    // Empty: they have one side alone.
+    std::string note() const;
+
+  private:
+    struct Seen {
+        std::uint8_t ttl = 0;
+        MacAddress source;
+    };
+    std::unordered_map<std::uint64_t, Seen> seen_;  // by a hash of what a router leaves as it is
+    std::set<MacAddress> senders_;                  // of the copies with the lower TTL
+    std::uint64_t twice_ = 0;
+};
+
+void RouterSides::see(std::span<const std::uint8_t> frame, const Dissection& d) {
+    if (d.ip_version == 0 || d.ip_end <= d.network) return;
+    const bool v6 = d.ip_version == 6;
+    const auto packet = frame.subspan(d.network, std::min(d.ip_end, frame.size()) - d.network);
+    Seen now{packet[v6 ? v6_hops : v4_ttl], {}};
+    std::copy_n(frame.begin() + 6, 6, now.source.bytes.begin());
+    const std::uint64_t hash = hash_of(packet, v6);
+    const auto before = seen_.find(hash);
+    if (before == seen_.end()) {
+        if (seen_.size() < max_seen) seen_.emplace(hash, now);
+        return;
+    }
+    if (before->second.ttl == now.ttl || before->second.source == now.source) return;
+    ++twice_;
+    const MacAddress& behind = now.ttl < before->second.ttl ? now.source : before->second.source;
+    if (senders_.size() < max_named) senders_.insert(behind);
+}
+
+std::string RouterSides::note() const {
+    if (twice_ == 0) return {};
+    std::string filter;
+    for (const MacAddress& mac : senders_)
+        filter += fmt::format("{}ether src {}", filter.empty() ? "" : " or ", print_mac(mac));
+    return fmt::format(
+        "{} packet{} came twice, with another TTL from another MAC: the capture has both sides of a router, "
+        "and such packets are switched twice; do: tcpdump -r CAPTURE -w ONE-SIDE 'not ({})'",
+        twice_, twice_ == 1 ? "" : "s", filter);
+}
 
 class Splitter {
   public:
@@ -59,7 +124,7 @@ class Splitter {
 
     std::filesystem::path folder_;
     std::vector<SplitPort> ports_;
-    std::vector<std::unique_ptr<CaptureWriter>> writers_;
+    std::vector<CaptureWriter> writers_;
     std::map<MacAddress, std::size_t> port_of_;
     std::map<IpAddress, Claim> claims_;
     Unusual unusual_;
@@ -78,7 +143,7 @@ bool is_unclassed_roce(std::span<const std::uint8_t> frame, const Dissection& d)
 
 void Splitter::open_port() {
     ports_.push_back({fmt::format("h{}", ports_.size()), {}, 0, 0, 0, {}});
-    writers_.push_back(std::make_unique<CaptureWriter>(folder_ / (ports_.back().name + ".pcap")));
+    writers_.emplace_back((folder_ / (ports_.back().name + ".pcap")).string());
 }
 
 // Frames may need the first port before a MAC has claimed it; the first MAC then takes it over.
@@ -118,8 +183,8 @@ std::size_t Splitter::place(const CapturedFrame& frame, const Dissection& d) {
     }
     if (!destination.is_group()) port_for(destination);
     if (d.ip_version == 0) return port;
-    if (!source.is_group()) claim(d.source, {true, frame.at_ns, source});
-    if (!destination.is_group()) claim(d.destination, {false, frame.at_ns, destination});
+    if (!source.is_group()) claim(d.source, {true, frame.timestamp_ns, source});
+    if (!destination.is_group()) claim(d.destination, {false, frame.timestamp_ns, destination});
     return port;
 }
 
@@ -139,13 +204,13 @@ void Splitter::add(const CapturedFrame& frame) {
     const std::size_t port = place(frame, d);
     if (is_unclassed_roce(frame.bytes, d)) ++unclassed_roce_;
     sides_.see(frame.bytes, d);
-    writers_[port]->write(frame);
+    writers_[port].write(frame);
     ++ports_[port].frames;
-    ports_[port].bytes += frame.length;
+    ports_[port].bytes += frame.wire_length;
 }
 
 void Splitter::close() {
-    for (const auto& writer : writers_) writer->close();
+    for (CaptureWriter& writer : writers_) writer.close();
     for (const auto& [address, claim] : claims_) ports_[port_of_.at(claim.mac)].addresses.push_back(address);
 }
 
@@ -166,7 +231,7 @@ SplitSummary Splitter::summary() const {
     const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
     if (std::ranges::any_of(claims_, zero)) {
         summary.notes.push_back(
-            fmt::format("stations with MAC address zero are neighbors with {}", to_text(stand_in_mac)));
+            fmt::format("stations with MAC address zero are neighbors with {}", print_mac(stand_in_mac)));
     }
     if (unclassed_roce_ != 0)
         summary.notes.push_back(
@@ -219,7 +284,7 @@ void write_config(const std::filesystem::path& file, const Splitter& splitter, c
     for (std::size_t i = 0; i < summary.ports.size(); ++i) {
         const SplitPort& port = summary.ports[i];
         out << fmt::format("\n[port.{}]  # {}, {} frames\n", port.name,
-                           port.mac ? to_text(*port.mac) : "no MAC", port.frames)
+                           port.mac ? print_mac(*port.mac) : "no MAC", port.frames)
             << fmt::format("device = \"net_pcap{0},rx_pcap={1}/in/{2}.pcap,tx_pcap={1}/{2}.pcap\"\n", i,
                            options.folder.string(), port.name)
             << fmt::format("speed = \"{}\"\nmtu = 9216\npromiscuous = true\npeer = \"obey\"\n",
@@ -227,19 +292,19 @@ void write_config(const std::filesystem::path& file, const Splitter& splitter, c
     }
     for (const auto& [address, claim] : splitter.claims()) {
         out << fmt::format("\n[[neighbor]]\naddress = \"{}\"\nport = \"{}\"\nmac = \"{}\"\n",
-                           to_text(address), splitter.port_name(claim.mac),
-                           to_text(claim.mac == MacAddress{} ? stand_in_mac : claim.mac));
+                           print_address(address), splitter.port_name(claim.mac),
+                           print_mac(claim.mac == MacAddress{} ? stand_in_mac : claim.mac));
     }
     out.close();
     if (!out) throw Failure{fmt::format("{}: cannot be written", file.string())};
 }
 
 struct Input {
-    std::unique_ptr<CaptureReader> reader;
+    CaptureReader reader;
     CapturedFrame frame;
     bool at_end = false;
 
-    void advance() { at_end = !reader->next(frame); }
+    void advance() { at_end = !reader.next(frame); }
 };
 
 std::uint64_t merge(std::vector<Input>& inputs, Splitter& splitter) {
@@ -248,7 +313,8 @@ std::uint64_t merge(std::vector<Input>& inputs, Splitter& splitter) {
     while (true) {
         Input* earliest = nullptr;
         for (Input& input : inputs) {
-            if (!input.at_end && (earliest == nullptr || input.frame.at_ns < earliest->frame.at_ns))
+            if (!input.at_end &&
+                (earliest == nullptr || input.frame.timestamp_ns < earliest->frame.timestamp_ns))
                 earliest = &input;
         }
         if (earliest == nullptr) return frames;
@@ -275,8 +341,7 @@ bool is_routable(const IpAddress& address) {
 SplitSummary split(const std::vector<std::string>& captures, const SplitOptions& options) {
     check_folder(options.folder);
     std::vector<Input> inputs;
-    for (const std::string& capture : captures)
-        inputs.push_back({std::make_unique<CaptureReader>(capture), {}, false});
+    for (const std::string& capture : captures) inputs.push_back({CaptureReader(capture), {}, false});
     StagedFolder staged{options.folder, captures};
     const std::filesystem::path in = staged.path() / "in";
     std::filesystem::create_directory(in);
@@ -289,8 +354,8 @@ SplitSummary split(const std::vector<std::string>& captures, const SplitOptions&
     for (const SplitPort& port : summary.ports) names.push_back("in/" + port.name + ".pcap");
     staged.publish(names);
     for (const Input& input : inputs)
-        for (const std::string& note : input.reader->notes())
-            summary.notes.push_back(fmt::format("{}: {}", input.reader->file().string(), note));
+        for (const std::string& note : input.reader.notes())
+            summary.notes.push_back(fmt::format("{}: {}", input.reader.file(), note));
     return summary;
 }
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "tools/traffic/text.hh"
+#include "control/config/schema/values.hh"
 
 namespace sluice::traffic {
 
@@ -80,7 +80,7 @@ std::optional<Duration> TableReader::duration(std::string_view key) {
     if (found == nullptr) return std::nullopt;
     const auto text = found->value_exact<std::string>();
     if (text) {
-        if (const auto value = parse_duration(*text)) return value;
+        if (const auto value = parse_time(*text)) return *value;
     }
     refuse(*found, key,
            fmt::format("{} is not a time such as \"10us\" or \"2.5ms\" (ps, ns, us, ms, s)", shown(*found)));
@@ -92,7 +92,7 @@ std::optional<Rate> TableReader::rate(std::string_view key) {
     if (found == nullptr) return std::nullopt;
     const auto text = found->value_exact<std::string>();
     if (text) {
-        if (const auto value = parse_rate(*text); value && value->bits_per_second > 0) return value;
+        if (const auto value = parse_rate(*text); value && value->bits_per_second > 0) return *value;
     }
     refuse(*found, key,
            fmt::format("{} is not a rate such as \"100G\" or \"250M\" (bits a second)", shown(*found)));

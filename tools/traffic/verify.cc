@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "lib/frame/headers.hh"
 #include "lib/values/endian.hh"
 #include "tools/traffic/dissect.hh"
@@ -23,20 +25,7 @@ void Verification::add(std::span<const std::uint8_t> frame, std::uint32_t length
         return;
     if (load_be<std::uint16_t>(&frame[d.transport + 2]) != roce_udp_port) return;
     ++roce;
-    switch (d.ecn()) {
-        case Ecn::not_ect:
-            ++not_ect;
-            break;
-        case Ecn::ect0:
-            ++ect0;
-            break;
-        case Ecn::ect1:
-            ++ect1;
-            break;
-        case Ecn::ce:
-            ++ce;
-            break;
-    }
+    ++*std::array{&not_ect, &ect1, &ect0, &ce}[static_cast<std::size_t>(d.ecn())];
     const std::size_t bth = d.transport + sizeof(UdpHeader);
     if (frame.size() > bth && frame[bth] == cnp_opcode) ++cnp;
     const auto expected = icrc_of(frame);
