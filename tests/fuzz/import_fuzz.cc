@@ -5,13 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "control/config/lint/lint.hh"
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/text/json_text.hh"
 #include "tests/fuzz/require.hh"
-#include "tools/import/import.hh"
-#include "tools/import/to_sonic.hh"
-#include "tools/import/verdict.hh"
+#include "tools/import/importing.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace sluice;

@@ -30,15 +30,13 @@ std::string without_numbers(std::string_view text) {
     return out;
 }
 
-// Names of the file may have any character; a line is one line.
-std::string printable(std::string_view text) { return without_controls(text); }
-
 std::string place_text(const SourcePlace& place) {
     return place.line == 0 ? std::string("-") : fmt::format("{}:{}", place.line, place.column);
 }
 
+// Names of the file may have any character; a line is one line.
 std::string words_of(const Line& line) {
-    return printable(line.remedy.empty() ? line.what : line.what + "; do: " + line.remedy);
+    return without_controls(line.remedy.empty() ? line.what : line.what + "; do: " + line.remedy);
 }
 
 }  // namespace
@@ -46,18 +44,6 @@ std::string words_of(const Line& line) {
 void Account::add(Fate fate, const Item& node, std::string what, std::string remedy) {
     mark(node);
     lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
-}
-
-void Account::wrong(const Item& node, std::string why, std::string remedy) {
-    add(Fate::wrong, node, std::move(why), std::move(remedy));
-}
-
-void Account::left_out(const Item& node, std::string why, std::string remedy) {
-    add(Fate::left_out, node, std::move(why), std::move(remedy));
-}
-
-void Account::assumed(std::string path, std::string what) {
-    lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
 }
 
 void Account::find_rest(const Item& node) {
@@ -84,7 +70,7 @@ bool Account::has(Fate fate) const {
 std::string Account::all(std::string_view file) const {
     std::string out;
     for (const Line& line : lines_)
-        out += fmt::format("{}:{}: {}: {}: {}\n", file, place_text(line.place), printable(line.path),
+        out += fmt::format("{}:{}: {}: {}: {}\n", file, place_text(line.place), without_controls(line.path),
                            name_of(line.fate), words_of(line));
     return out;
 }
@@ -118,7 +104,7 @@ std::string Account::summary(std::string_view file, std::initializer_list<Fate> 
             const std::string more =
                 group.count > 1 ? fmt::format(" (and {} more)", group.count - 1) : std::string();
             out += fmt::format("  {:>8}  {}: {}{}\n", place_text(group.first->place),
-                               printable(group.first->path), words_of(*group.first), more);
+                               without_controls(group.first->path), words_of(*group.first), more);
         }
     }
     return out;

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/import/document.hh"
@@ -49,10 +50,16 @@ class Account {
     void taken(const Item& node, std::string what) { add(Fate::taken, node, std::move(what)); }
     void assumed(const Item& node, std::string what) { add(Fate::assumed, node, std::move(what)); }
     void nothing(const Item& node, std::string why) { add(Fate::nothing, node, std::move(why)); }
-    void wrong(const Item& node, std::string why, std::string remedy = {});
-    void left_out(const Item& node, std::string why, std::string remedy = {});
+    void wrong(const Item& node, std::string why, std::string remedy = {}) {
+        add(Fate::wrong, node, std::move(why), std::move(remedy));
+    }
+    void left_out(const Item& node, std::string why, std::string remedy = {}) {
+        add(Fate::left_out, node, std::move(why), std::move(remedy));
+    }
     // Of a value that the file does not have.
-    void assumed(std::string path, std::string what);
+    void assumed(std::string path, std::string what) {
+        lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
+    }
 
     // Every word, null and empty list that no line is about has no counterpart; keys that come twice are
     // told.

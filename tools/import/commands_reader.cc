@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/import/commands_reader.hh"
+#include "tools/import/document.hh"
 
 namespace sluice::import {
 namespace {
@@ -17,9 +17,7 @@ Item& below(Item& parent, std::string_view name, SourcePlace place) {
     node.kind = Item::Kind::map;
     node.name = name;
     node.place = place;
-    node.parent = &parent;
-    parent.members.push_back(std::move(made));
-    parent.index.emplace(node.name, &node);
+    adopt(parent, std::move(made));
     return node;
 }
 
@@ -45,8 +43,6 @@ std::string_view take_word(std::string_view& line) {
 }  // namespace
 
 Document read_commands(const std::string& text) {
-    if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
-        return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     auto root = std::make_unique<Item>();
     root->kind = Item::Kind::map;
     Item& set = below(*root, "set", {});

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "tools/import/formats.hh"
-#include "tools/import/split.hh"
+#include "tools/import/document.hh"
 
 namespace sluice::import {
 namespace {

@@ -46,8 +46,7 @@ void take_link(Cumulus& in, const Item& link, const std::vector<std::string>& po
 }
 
 void take_addresses(Cumulus& in, const Item& list, const std::vector<std::string>& ports) {
-    for (const auto& entry : list.members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : list.entries()) {
         const auto address = in.out.interface_address(*entry, entry->name);
         if (!address) continue;
         if (ports.size() > 1) {
@@ -119,10 +118,8 @@ void take_cumulus_interfaces(Cumulus& in) {
     const Item* interfaces = Cumulus::at(in.set, {"interface"});
     if (interfaces == nullptr || !interfaces->is_map()) return;
     std::set<std::string> gone;
-    for (const auto& entry : interfaces->members)
-        if (entry->repeated.line == 0) take_breakout(in, *entry, gone);
-    for (const auto& entry : interfaces->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : interfaces->entries()) take_breakout(in, *entry, gone);
+    for (const Item* entry : interfaces->entries()) {
         auto ports = front_ports(entry->name);
         if (ports.empty()) {
             in.account().nothing(*entry, "no port of the front: management, loopback, bond, VLAN");
@@ -139,9 +136,9 @@ void take_cumulus_interfaces(Cumulus& in) {
             continue;
         }
         if (const Item* link = entry->find("link")) take_link(in, *link, ports);
-        if (const Item* addresses = Cumulus::at(entry.get(), {"ip", "address"}))
+        if (const Item* addresses = Cumulus::at(entry, {"ip", "address"}))
             take_addresses(in, *addresses, ports);
-        if (const Item* addresses = Cumulus::at(entry.get(), {"ipv6", "address"}))
+        if (const Item* addresses = Cumulus::at(entry, {"ipv6", "address"}))
             take_addresses(in, *addresses, ports);
         if (const Item* type = entry->find("type"); type != nullptr && Cumulus::value(type) == "swp")
             in.account().taken(*type, "a port");
@@ -152,8 +149,7 @@ void take_cumulus_interfaces(Cumulus& in) {
 void take_cumulus_routes(Cumulus& in) {
     const Item* routes = Cumulus::at(in.set, {"vrf", "default", "router", "static"});
     if (routes == nullptr) return;
-    for (const auto& entry : routes->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : routes->entries()) {
         const auto prefix = parse_network(entry->name);
         if (!prefix) {
             in.account().wrong(*entry, in_quotes(entry->name) + " " + prefix.error().wrong,

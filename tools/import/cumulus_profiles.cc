@@ -90,8 +90,7 @@ void Profiles::read_map(const Item* mapping, const Item* queues, MapConfig& map,
     const auto fill = [&](const Item* list, const char* field, ClassId* out, std::uint64_t size,
                           const char* key) {
         if (list == nullptr) return;
-        for (const auto& entry : list->members) {
-            if (entry->repeated.line != 0) continue;
+        for (const Item* entry : list->entries()) {
             const auto index = parse_integer(entry->name);
             const auto value = parse_integer(Cumulus::value(entry->find(field)));
             if (!index || *index >= size || !value || *value >= classes) {
@@ -101,7 +100,7 @@ void Profiles::read_map(const Item* mapping, const Item* queues, MapConfig& map,
                 continue;
             }
             out[*index] = static_cast<ClassId>(*value);
-            taken(entry.get(), fmt::format("{} of the port's map", key));
+            taken(entry, fmt::format("{} of the port's map", key));
         }
     };
     fill(Cumulus::at(mapping, {"dscp"}), "switch-priority", map.dscp_to_tc.data(), 64, "dscp_to_tc");
@@ -190,8 +189,7 @@ void Profiles::pfc(const Item& profile, PortConfig& port) {
 void Profiles::scheduler(const Item& profile, PortConfig& port) {
     const Item* list = profile.find("traffic-class");
     if (list == nullptr) return;
-    for (const auto& entry : list->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : list->entries()) {
         const auto numbers = in_.out.classes_of(*entry, entry->name);
         const std::string_view mode = Cumulus::value(entry->find("mode"));
         if (!mode.empty() && mode != "strict" && mode != "dwrr") {
@@ -211,8 +209,7 @@ void Profiles::scheduler(const Item& profile, PortConfig& port) {
 void Profiles::marking(const Item& profile, PortConfig& port) {
     const Item* list = profile.find("traffic-class");
     if (list == nullptr) return;
-    for (const auto& entry : list->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : list->entries()) {
         const auto numbers = in_.out.classes_of(*entry, entry->name);
         constexpr std::uint64_t most = 1ULL << 40;
         WredConfig made;
@@ -245,7 +242,7 @@ void Profiles::marking(const Item& profile, PortConfig& port) {
         if (!in_.out.check_name(*entry, name)) continue;
         in_.config().wred[name] = made;
         for (const ClassId n : numbers) port.queue[n].wred = name;
-        if (entry->members.empty()) taken(entry.get(), "wred of the queue");
+        if (entry->members.empty()) taken(entry, "wred of the queue");
     }
 }
 

@@ -8,10 +8,11 @@
 
 #include "control/config/schema/values.hh"
 #include "control/config/text/controls.hh"
-#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
+
+constexpr std::string_view white = " \t\r\n";
 
 // Bytes of the character at the front, 0 when it is none (RFC 3629).
 std::size_t character(std::string_view text) {
@@ -31,6 +32,44 @@ std::size_t character(std::string_view text) {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(white);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(white) + 1 - first);
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+    std::vector<std::string_view> parts;
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find(at));
+        text.remove_prefix(std::min(part.size() + 1, text.size()));
+        if (const std::string_view word = trimmed(part); !word.empty()) parts.push_back(word);
+    }
+    return parts;
+}
+
+std::pair<std::string_view, std::string_view> split_last(std::string_view text, char at) {
+    const std::size_t found = text.rfind(at);
+    if (found == text.npos) return {trimmed(text), {}};
+    return {trimmed(text.substr(0, found)), trimmed(text.substr(found + 1))};
+}
+
+std::string tidy_key(std::string_view key) {
+    key = trimmed(key);
+    std::string out;
+    const auto parts_key = [](char c) { return c == '|' || c == ','; };
+    for (std::size_t at = 0; at < key.size(); ++at) {
+        if (white.find(key[at]) == white.npos) {
+            out += key[at];
+            continue;
+        }
+        const std::size_t next = key.find_first_not_of(white, at);  // there is one: it is trimmed
+        if (!parts_key(key[next]) && !parts_key(out.back())) out += key.substr(at, next - at);
+        at = next - 1;
+    }
+    return out;
+}
+
 const Item* Item::find(std::string_view key) const {
     const auto found = index.find(key);
     return found == index.end() ? nullptr : found->second;
@@ -42,6 +81,13 @@ std::string Item::path() const {
     std::string out;
     for (const std::string_view part : std::ranges::reverse_view(names)) append_item(out, ".", part);
     return out;
+}
+
+std::vector<const Item*> Item::entries() const {
+    std::vector<const Item*> held;
+    for (const auto& member : members)
+        if (member->repeated.line == 0) held.push_back(member.get());
+    return held;
 }
 
 std::string ReadError::text(std::string_view file) const {

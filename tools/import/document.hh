@@ -10,14 +10,34 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "control/config/schema/source_place.hh"
 
 namespace sluice::import {
+
+// What a text is, before anybody reads it: how it is written, and whose it is (formats.cc).
+enum class Source : unsigned char { sonic, cumulus };
+enum class Syntax : unsigned char { json, yaml, commands };
+
+// The formats that can be read, for a sentence.
+inline constexpr std::string_view readable_formats =
+    "SONiC's config_db.json, or Cumulus Linux's configuration as nv config show -o yaml or -o commands "
+    "prints it";
+
+// Without a byte order mark, and without what a terminal has around a text that was pasted from it: prompts,
+// the command that printed it, the answers between commands. They are blanks then, so that places hold.
+std::string without_terminal(std::string text);
+
+Syntax syntax_of(std::string_view text);
+
+// The name of another maker's format, which cannot be read: "Arista EOS". Nothing: not known as such.
+std::optional<std::string_view> foreign_text(std::string_view text);
 
 constexpr std::size_t max_file_bytes = 16U << 20;
 constexpr std::size_t max_nodes = 500'000;  // of a document, aliases counted as often as they are used
@@ -40,6 +60,8 @@ struct Item {
     // Null when there is none.
     const Item* find(std::string_view key) const;
     std::string path() const;  // "PORT.Ethernet0.speed"
+    // The members that hold: not those whose key comes again.
+    std::vector<const Item*> entries() const;
 
     std::map<std::string_view, Item*> index;  // of a map's members, by name
 };
@@ -56,8 +78,12 @@ struct ReadError {
 
 using Document = tl::expected<std::unique_ptr<Item>, ReadError>;
 
+// `text` is UTF-8.
 Document read_json(const std::string& text);
 Document read_yaml(const std::string& text);
+// A file of `nv set` commands, as `nv config show -o commands` prints them: {"set": ...}, as the YAML of the
+// same configuration, but that a value is a key without members.
+Document read_commands(const std::string& text);
 
 // Makes a document from what a parser meets, in the order of the file. Throws ReadError beyond a bound.
 class Builder {
@@ -92,6 +118,15 @@ class Builder {
 void adopt(Item& parent, std::unique_ptr<Item> member);
 // Takes away all that `what` names: its members without anything below, at their places below `from`.
 void take_away(Item& from, const Item& what);
+
+// Texts cut up, without the white space that people and scripts leave around a value.
+std::string_view trimmed(std::string_view text);
+// "3, 4" at ',': {"3", "4"}; parts that are empty are left out.
+std::vector<std::string_view> split(std::string_view text, char at);
+// "a|b|c" at the last '|': {"a|b", "c"}; without one: {text, ""}.
+std::pair<std::string_view, std::string_view> split_last(std::string_view text, char at);
+// "Ethernet0 | 3, 4" as "Ethernet0|3,4".
+std::string tidy_key(std::string_view key);
 
 // Where the byte at `offset` stands.
 SourcePlace place_at(std::string_view text, std::size_t offset);

@@ -1,10 +1,8 @@
-#include "tools/import/formats.hh"
+#include "tools/import/document.hh"
 
 #include <algorithm>
 #include <array>
 #include <map>
-
-#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -40,114 +38,58 @@ std::size_t prompt_of(std::string_view line) {
     return 0;
 }
 
-// How a line of a format begins, behind blanks, as none of the other formats has it.
-struct Sign {
-    std::string_view start, whose;
+// How lines of a format begin, behind blanks, as none of the other formats has them.
+struct Format {
+    std::string_view whose;
+    std::array<std::string_view, 20> starts;  // and empty ones
 };
-constexpr std::string_view eos = "Arista EOS";
-constexpr std::string_view nx_os = "Cisco NX-OS";
-constexpr std::string_view junos = "Junos";
-constexpr std::string_view onyx = "NVIDIA Onyx";
-constexpr std::string_view os10 = "Dell OS10";
-constexpr std::string_view vrp = "Huawei VRP";
-constexpr std::string_view ios = "Cisco IOS";
-constexpr std::string_view nclu = "Cumulus Linux's NCLU";
-constexpr std::string_view traffic_conf = "Cumulus Linux's traffic.conf";
-constexpr std::string_view ifupdown = "ifupdown";
-constexpr std::string_view frr = "FRR";
-constexpr auto signs = std::to_array<Sign>({
-    {"qos map dscp", eos},
-    {"qos map traffic-class", eos},
-    {"qos map cos", eos},
-    {"qos profile ", eos},
-    {"policy-map type quality-of-service ", eos},
-    {"vrf instance ", eos},
-    {"qos rewrite ", eos},
-    {"qos trust ", eos},
-    {"service-profile ", eos},
-    {"priority-flow-control on", eos},
-    {"priority-flow-control priority ", eos},
-    {"priority-flow-control pause ", eos},
-    {"uc-tx-queue ", eos},
-    {"tx-queue ", eos},
-    {"! device: ", eos},
-    {"! Command: ", eos},
-    {"random-detect ecn ", eos},
-    {"management api ", eos},
-    {"switchport default mode ", eos},
-    {"class-map type qos match-all ", nx_os},
-    {"class-map type network-qos ", nx_os},
-    {"class-map type queuing ", nx_os},
-    {"policy-map type network-qos ", nx_os},
-    {"policy-map type queuing ", nx_os},
-    {"policy-map type qos ", nx_os},
-    {"priority-flow-control mode ", nx_os},
-    {"priority-flow-control watch-dog", nx_os},
-    {"system qos", nx_os},
-    {"service-policy type network-qos ", nx_os},
-    {"service-policy type queuing ", nx_os},
-    {"pause pfc-cos ", nx_os},
-    {"pause no-drop", nx_os},
-    {"!Command: show ", nx_os},
-    {"feature ", nx_os},
-    {"vdc ", nx_os},
-    {"nxapi ", nx_os},
-    {"boot nxos ", nx_os},
-    {"vrf context ", nx_os},
-    {"random-detect minimum-threshold ", nx_os},
-    {"set class-of-service ", junos},
-    {"set interfaces ", junos},
-    {"set system ", junos},
-    {"set version ", junos},
-    {"set groups ", junos},
-    {"set chassis ", junos},
-    {"set protocols ", junos},
-    {"set policy-options ", junos},
-    {"set forwarding-options ", junos},
-    {"set routing-options ", junos},
-    {"class-of-service {", junos},
-    {"interfaces {", junos},
-    {"forwarding-classes {", junos},
-    {"congestion-notification-profile ", junos},
-    {"routing-options {", junos},
-    {"protocols {", junos},
-    {"## Last ", junos},
-    {"dcb priority-flow-control ", onyx},
-    {"interface ethernet 1/", onyx},
-    {"## Running database ", onyx},
-    {"traffic pool ", onyx},
-    {"roce lossless", onyx},
-    {"roce semi-lossless", onyx},
-    {"! Version 10.", os10},
-    {"trust dot1p-map ", os10},
-    {"trust dscp-map ", os10},
-    {"qos-map ", os10},
-    {"interface ethernet1/1/", os10},
-    {"dcb pfc ", vrp},
-    {"sysname ", vrp},
-    {"interface 100GE", vrp},
-    {"interface 25GE", vrp},
-    {"interface 400GE", vrp},
-    {"Building configuration", ios},
-    {"!! IOS XR", ios},
-    {"interface HundredGigE", ios},
-    {"interface FourHundredGigE", ios},
-    {"net add ", nclu},
-    {"net del ", nclu},
-    {"net commit", nclu},
-    {"pfc.", traffic_conf},
-    {"ecn_red.", traffic_conf},
-    {"link_pause.", traffic_conf},
-    {"traffic.", traffic_conf},
-    {"ecn.", traffic_conf},
-    {"egress_sched.", traffic_conf},
-    {"priority_group", traffic_conf},
-    {"port_group_list", traffic_conf},
-    {"cos_egr_queue", traffic_conf},
-    {"auto ", ifupdown},
-    {"iface ", ifupdown},
-    {"frr version ", frr},
-    {"frr defaults ", frr},
+constexpr auto formats = std::to_array<Format>({
+    {"Arista EOS",
+     {"qos map dscp", "qos map traffic-class", "qos map cos", "qos profile ",
+      "policy-map type quality-of-service ", "vrf instance ", "qos rewrite ", "qos trust ",
+      "service-profile ", "priority-flow-control on", "priority-flow-control priority ",
+      "priority-flow-control pause ", "uc-tx-queue ", "tx-queue ",
+      "! device: ", "! Command: ", "random-detect ecn ", "management api ", "switchport default mode "}},
+    {"Cisco NX-OS",
+     {"class-map type qos match-all ",
+      "class-map type network-qos ",
+      "class-map type queuing ",
+      "policy-map type network-qos ",
+      "policy-map type queuing ",
+      "policy-map type qos ",
+      "priority-flow-control mode ",
+      "priority-flow-control watch-dog",
+      "system qos",
+      "service-policy type network-qos ",
+      "service-policy type queuing ",
+      "pause pfc-cos ",
+      "pause no-drop",
+      "!Command: show ",
+      "feature ",
+      "vdc ",
+      "nxapi ",
+      "boot nxos ",
+      "vrf context ",
+      "random-detect minimum-threshold "}},
+    {"Junos",
+     {"set class-of-service ", "set interfaces ", "set system ", "set version ", "set groups ",
+      "set chassis ", "set protocols ", "set policy-options ", "set forwarding-options ",
+      "set routing-options ", "class-of-service {", "interfaces {", "forwarding-classes {",
+      "congestion-notification-profile ", "routing-options {", "protocols {", "## Last "}},
+    {"NVIDIA Onyx",
+     {"dcb priority-flow-control ", "interface ethernet 1/", "## Running database ", "traffic pool ",
+      "roce lossless", "roce semi-lossless"}},
+    {"Dell OS10",
+     {"! Version 10.", "trust dot1p-map ", "trust dscp-map ", "qos-map ", "interface ethernet1/1/"}},
+    {"Huawei VRP", {"dcb pfc ", "sysname ", "interface 100GE", "interface 25GE", "interface 400GE"}},
+    {"Cisco IOS",
+     {"Building configuration", "!! IOS XR", "interface HundredGigE", "interface FourHundredGigE"}},
+    {"Cumulus Linux's NCLU", {"net add ", "net del ", "net commit"}},
+    {"Cumulus Linux's traffic.conf",
+     {"pfc.", "ecn_red.", "link_pause.", "traffic.", "ecn.", "egress_sched.", "priority_group",
+      "port_group_list", "cos_egr_queue"}},
+    {"ifupdown", {"auto ", "iface "}},
+    {"FRR", {"frr version ", "frr defaults "}},
 });
 
 }  // namespace
@@ -207,8 +149,9 @@ std::optional<std::string_view> foreign_text(std::string_view text) {
         const std::string_view stripped = trimmed(line);
         for (const std::string_view start : {"- set:", "set:", "qos:", "interface:"})
             ours = ours || stripped.starts_with(start);
-        for (const Sign& sign : signs)
-            if (stripped.starts_with(sign.start)) ++found[sign.whose];
+        for (const Format& format : formats)
+            for (const std::string_view start : format.starts)
+                if (!start.empty() && stripped.starts_with(start)) ++found[format.whose];
     });
     const auto most = std::max_element(found.begin(), found.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });

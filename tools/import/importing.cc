@@ -5,18 +5,63 @@
 #include <algorithm>
 #include <array>
 
+#include "control/config/schema/schema.hh"
 #include "control/config/schema/schema_types.hh"
 #include "control/config/schema/values.hh"
-#include "tools/import/split.hh"
+#include "control/config/text/controls.hh"
+#include "tools/import/cumulus.hh"
+#include "tools/import/sonic.hh"
 
 namespace sluice::import {
 namespace {
 
-// The word of a node; nothing, and told, when it is a map or a list.
-std::optional<std::string_view> word_of(Account& account, const Item& node) {
-    if (node.is_word()) return node.word;
-    account.wrong(node, "must be a word or a number");
-    return std::nullopt;
+std::size_t count(const Account& account, Fate fate) {
+    return static_cast<std::size_t>(std::count_if(account.lines().begin(), account.lines().end(),
+                                                  [&](const Line& line) { return line.fate == fate; }));
+}
+
+// How the file is run at once: the first two hosts, and a flow between them.
+std::string example(const Config& config) {
+    if (config.hosts.size() < 2) return "# Run it: sluiced --config FILE --check, then without --check.\n";
+    const std::string& from = config.hosts.begin()->first;
+    const std::string& to = std::next(config.hosts.begin())->first;
+    return fmt::format(
+        "# Every port has a simulated RoCE host behind it. Traffic is a flow, for example an incast:\n"
+        "#\n"
+        "#     [[flow]]\n"
+        "#     from = [\"{}\"]        # more hosts, by name\n"
+        "#     to = \"{}\"\n"
+        "#     stop = \"5ms\"\n"
+        "#\n"
+        "# For captures or interfaces instead of hosts, import again with --device.\n",
+        from, to);
+}
+
+bool has_member(const Item& node, std::string_view start) {
+    return std::any_of(node.members.begin(), node.members.end(),
+                       [&](const auto& member) { return member->name.starts_with(start); });
+}
+
+// By what a document has: NVUE's `set` and `header`, else SONiC's tables. An error: OpenConfig.
+tl::expected<Source, ReadError> source_of(const Item& root) {
+    const Item* first =
+        root.kind == Item::Kind::list && !root.members.empty() ? root.members.front().get() : &root;
+    if (has_member(*first, "openconfig-") || has_member(*first, "ietf-"))
+        return tl::unexpected(ReadError{first->members.front()->place,
+                                        {},
+                                        "is OpenConfig's model",
+                                        fmt::format("give {}", readable_formats)});
+    for (const auto* key : {"set", "unset", "header"})
+        if (first->find(key) != nullptr) return Source::cumulus;
+    return Source::sonic;
+}
+
+Document read_document(const std::string& text, Syntax syntax) {
+    // yaml-cpp would replace such bytes.
+    if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
+        return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
+    if (syntax == Syntax::json) return read_json(text);
+    return syntax == Syntax::commands ? read_commands(text) : read_yaml(text);
 }
 
 }  // namespace
@@ -25,32 +70,28 @@ std::string key_of_port(std::string_view port, std::string_view key) {
     return fmt::format("port.{}.{}", port, key);
 }
 
-std::optional<std::uint64_t> Importing::number(const Item& node, std::uint64_t low, std::uint64_t high) {
-    const auto word = word_of(account, node);
-    if (!word) return std::nullopt;
-    const auto value = parse_integer(*word);
-    if (value && *value >= low && *value <= high) return *value;
-    account.wrong(node, in_quotes(*word) + " is no number from " + fmt::format("{} to {}", low, high));
-    return std::nullopt;
-}
-
-std::optional<int> Importing::signed_number(const Item& node, int low, int high) {
-    const auto word = word_of(account, node);
-    if (!word) return std::nullopt;
-    const bool negative = word->starts_with('-');
-    const auto value = parse_integer(negative ? word->substr(1) : *word);
-    constexpr std::uint64_t most = 1'000'000;
-    if (value && *value <= most) {
-        const int number = negative ? -static_cast<int>(*value) : static_cast<int>(*value);
-        if (number >= low && number <= high) return number;
+std::optional<std::int64_t> Importing::signed_number(const Item& node, std::int64_t low, std::int64_t high) {
+    if (!node.is_word()) {
+        account.wrong(node, "must be a word or a number");
+        return std::nullopt;
     }
-    account.wrong(node, in_quotes(*word) + " is no number from " + fmt::format("{} to {}", low, high));
+    const bool negative = node.word.starts_with('-');
+    const auto size = parse_integer(std::string_view(node.word).substr(negative ? 1 : 0));
+    if (size && *size <= INT64_MAX) {
+        const auto value = negative ? -static_cast<std::int64_t>(*size) : static_cast<std::int64_t>(*size);
+        if (value >= low && value <= high) return value;
+    }
+    account.wrong(node, fmt::format("{} is no number from {} to {}", in_quotes(node.word), low, high));
     return std::nullopt;
 }
 
-std::optional<ClassId> Importing::class_of(const Item& node, std::string_view word) {
+std::optional<std::uint64_t> Importing::number(const Item& node, std::uint64_t low, std::uint64_t high) {
+    return signed_number(node, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high));
+}
+
+std::optional<ClassId> Importing::class_of(const Item& node, std::string_view word, unsigned most) {
     const auto value = parse_integer(word);
-    if (value && *value < classes) return static_cast<ClassId>(*value);
+    if (value && *value <= most) return static_cast<ClassId>(*value);
     account.wrong(node, in_quotes(word) + " is no class from 0 to 7");
     return std::nullopt;
 }
@@ -59,16 +100,10 @@ std::vector<ClassId> Importing::classes_of(const Item& node, std::string_view te
     std::vector<ClassId> list;
     unsigned seen = 0;
     std::optional<unsigned> beyond;
-    const auto number_of = [&](std::string_view word) -> std::optional<unsigned> {
-        const auto value = parse_integer(word);
-        if (value && *value <= most) return static_cast<unsigned>(*value);
-        account.wrong(node, in_quotes(word) + " is no class from 0 to 7");
-        return std::nullopt;
-    };
     for (const std::string_view part : split(text, ',')) {
         const std::size_t dash = part.find('-');
-        const auto first = number_of(trimmed(part.substr(0, dash)));
-        const auto last = dash == part.npos ? first : number_of(trimmed(part.substr(dash + 1)));
+        const auto first = class_of(node, trimmed(part.substr(0, dash)), most);
+        const auto last = dash == part.npos ? first : class_of(node, trimmed(part.substr(dash + 1)), most);
         if (!first || !last) return {};
         if (*last < *first) {
             account.wrong(node, in_quotes(part) + " ends before it begins");
@@ -140,6 +175,61 @@ void Importing::set_speed(const Item& node, PortConfig& port, std::string_view n
     if (std::find(other_speeds.begin(), other_speeds.end(), megabits) == other_speeds.end())
         return account.wrong(node, why);
     leave_out_port(node, std::string(name), fmt::format("{}; port {} is left out", why, name));
+}
+
+tl::expected<Importing, ReadError> import_text(const std::string& given, std::optional<Source> said,
+                                               const Wishes& wishes) {
+    if (given.size() > max_file_bytes)
+        return tl::unexpected(
+            ReadError{{}, {}, fmt::format("the file is larger than {} bytes", max_file_bytes), {}});
+    const std::string text = without_terminal(given);
+    const Syntax syntax = said == Source::sonic ? Syntax::json : syntax_of(text);
+    if (syntax == Syntax::yaml && !said)
+        if (const auto maker = foreign_text(text))
+            return tl::unexpected(ReadError{{1, 1},
+                                            {},
+                                            fmt::format("is a configuration of {}", *maker),
+                                            fmt::format("give {}", readable_formats)});
+    Document document = read_document(text, syntax);
+    if (!document) {
+        if (syntax == Syntax::yaml && !said && document.error().remedy.empty())
+            document.error().remedy = fmt::format("give {}", readable_formats);
+        return tl::unexpected(document.error());
+    }
+    Item& root = **document;
+    Importing imported;
+    imported.wishes = wishes;
+    imported.source = Source::cumulus;
+    if (said) {
+        imported.source = *said;
+    } else if (syntax == Syntax::json) {
+        const auto found = source_of(root);
+        if (!found) return tl::unexpected(found.error());
+        imported.source = *found;
+    }
+    if (imported.source == Source::sonic) {
+        if (const auto error = shape_sonic(root)) return tl::unexpected(*error);
+        import_sonic(root, imported);
+    } else {
+        shape_cumulus(root);
+        import_cumulus(root, imported);
+    }
+    if (imported.config.ports.empty() && !imported.account.has(Fate::wrong))
+        imported.account.wrong(root, "has no ports", "give the whole of the switch's configuration");
+    finish(imported);
+    imported.account.close(root);
+    return imported;
+}
+
+std::string to_file(const Importing& imported, std::string_view from) {
+    return fmt::format(
+        "# Made by sluice-import from {} ({}): {} lines taken, {} assumed, {} left out, {} without a "
+        "counterpart.\n"
+        "# sluice-import says which.\n{}\n{}",
+        without_controls(from), imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
+        count(imported.account, Fate::taken), count(imported.account, Fate::assumed),
+        count(imported.account, Fate::left_out), count(imported.account, Fate::nothing),
+        example(imported.config), to_toml(imported.config));
 }
 
 }  // namespace sluice::import

@@ -1,18 +1,24 @@
-// A configuration in the making, with the account of its source; and the readers of single values that every
-// importer needs. A value that cannot be read is told as wrong, with what is allowed, and then absent.
+// A file of another switch as a configuration of Sluice, which is read, taken table by table and completed;
+// with the account of its source, and the readers of single values that every importer needs. A value that
+// cannot be read is told as wrong, with what is allowed, and then absent.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "control/config/schema/config.hh"
 #include "tools/import/account.hh"
-#include "tools/import/formats.hh"
+
+namespace sluice {
+struct Machine;
+}
 
 namespace sluice::import {
 
@@ -37,8 +43,9 @@ struct Importing {
     std::set<std::string, std::less<>> ports_left_out;
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
-    std::optional<int> signed_number(const Item& node, int low, int high);
-    std::optional<ClassId> class_of(const Item& node, std::string_view word);
+    std::optional<std::int64_t> signed_number(const Item& node, std::int64_t low, std::int64_t high);
+    // `most`: the highest number that a switch may have.
+    std::optional<ClassId> class_of(const Item& node, std::string_view word, unsigned most = classes - 1);
     // "3", "3-4", "0,3": classes as a list; empty: wrong, and told. `most`: the highest number that a switch
     // may have; those above seven are no class of Sluice's, and told.
     std::vector<ClassId> classes_of(const Item& node, std::string_view text, unsigned most = classes - 1);
@@ -56,5 +63,30 @@ std::string key_of_port(std::string_view port, std::string_view key);  // "port.
 // Devices or hosts, sizes of pools and buffer, neighbors of next hops, and [default] from what most ports
 // have. The configuration is complete then.
 void finish(Importing& in);
+
+// The configuration and the account of `text`, by `said` or by what it is; a ReadError when it is no JSON or
+// YAML, another maker's, or beyond a bound.
+tl::expected<Importing, ReadError> import_text(const std::string& text, std::optional<Source> said,
+                                               const Wishes& wishes);
+
+// The configuration as a file, with a head that says where it comes from and how it is run.
+std::string to_file(const Importing& imported, std::string_view from);
+
+// What lint says of an imported configuration: the findings, and first the answer that people look for, which
+// ports would lose packets and by how much.
+struct Verdict {
+    bool lossless = true;  // no port lacks headroom, and no other error says that packets would be lost
+    std::string text;      // several lines
+    std::string refusal;   // empty, or what `sluiced --check` refuses it for, a line each
+};
+
+// `lossless` is of the switch that the configuration came from: by the link's terms alone. `refusal` is by
+// the judge of `sluiced --check`, on `machine`.
+Verdict judge_import(const Config& config, const Machine& machine, const std::string& file);
+
+// The way back, as tables of SONiC's config_db.json: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE,
+// SCHEDULER, WRED_PROFILE: by which `import_sonic` makes an equal configuration of these parts. Sizes are
+// those of the file where it has them, else the effective ones.
+nlohmann::ordered_json to_sonic(const Config& config);
 
 }  // namespace sluice::import

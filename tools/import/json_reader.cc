@@ -108,8 +108,6 @@ class JsonEvents {
 }  // namespace
 
 Document read_json(const std::string& text) {
-    if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
-        return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     std::size_t taken = 0;
     JsonEvents events(text, taken);
     const char* begin = text.data();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -15,10 +16,8 @@
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
 #include "tools/import/arguments.hh"
-#include "tools/import/import.hh"
+#include "tools/import/importing.hh"
 #include "tools/import/manual.hh"
-#include "tools/import/to_sonic.hh"
-#include "tools/import/verdict.hh"
 
 namespace sluice::import {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "control/config/schema/values.hh"
-#include "tools/import/split.hh"
+#include "tools/import/document.hh"
 
 namespace sluice::import {
 namespace {
@@ -78,6 +79,62 @@ bool any_accounted(const Item& node) {
                                          [](const auto& member) { return any_accounted(*member); });
 }
 
+constexpr std::string_view table_end = "_TABLE";
+
+// {"type": "hash", "ttl": ..., "value": {...}}, as sonic-db-dump writes an entry: its value alone.
+void unwrap(Item& entry) {
+    const Item* type = entry.find("type");
+    const auto value = entry.index.find("value");
+    if (type == nullptr || type->word != "hash" || value == entry.index.end() || !value->second->is_map())
+        return;
+    Item* inner = value->second;
+    auto members = std::move(inner->members);
+    entry.index.clear();
+    entry.members.clear();
+    for (auto& member : members) adopt(entry, std::move(member));
+}
+
+// A member of the root: a table, or one entry of it by a key "TABLE|KEY" or "TABLE_TABLE:KEY".
+void add_table(Item& root, std::unique_ptr<Item> member) {
+    std::string& name = member->name;
+    std::size_t at = name.find_first_of("|:");
+    std::string table = name.substr(0, at);
+    const bool of_database = at != std::string::npos && name[at] == ':' && table.ends_with(table_end);
+    if (at == std::string::npos || (name[at] == ':' && !of_database)) {
+        adopt(root, std::move(member));
+        return;
+    }
+    name.erase(0, at + 1);
+    if (of_database) {
+        table.resize(table.size() - table_end.size());
+        // The database has ':' where a configuration has '|', and addresses have ':', too.
+        const bool has_address =
+            table == "INTF" || table == "INTERFACE" || table == "ROUTE" || table == "STATIC_ROUTE";
+        if (table == "INTF") table = "INTERFACE";
+        if (name.find('|') == std::string::npos) {
+            const auto first = std::find(name.begin(), name.end(), ':');
+            std::replace(name.begin(), has_address && first != name.end() ? first + 1 : name.end(), ':', '|');
+        }
+    }
+    auto made = std::make_unique<Item>();
+    made->kind = Item::Kind::map;
+    made->name = table;
+    made->place = member->place;
+    unwrap(*member);
+    adopt(*made, std::move(member));
+    adopt(root, std::move(made));
+}
+
+void add_tables(Item& root, std::vector<std::unique_ptr<Item>> members) {
+    for (auto& member : members) {
+        member->parent = &root;
+        if (member->repeated.line != 0)
+            root.members.push_back(std::move(member));  // its key comes again
+        else
+            add_table(root, std::move(member));
+    }
+}
+
 }  // namespace
 
 const Item* Sonic::table(std::string_view name) const {
@@ -85,6 +142,24 @@ const Item* Sonic::table(std::string_view name) const {
     if (found == nullptr || found->is_map()) return found;
     if (!found->accounted) account().wrong(*found, "a table must be an object");
     return nullptr;
+}
+
+std::vector<const Item*> Sonic::entries(std::string_view table_name) const {
+    const Item* found = table(table_name);
+    return found == nullptr ? std::vector<const Item*>() : found->entries();
+}
+
+bool Sonic::is_object(const Item& entry) const {
+    if (!entry.is_map()) account().wrong(entry, "must be an object");
+    return entry.is_map();
+}
+
+std::optional<std::string_view> Sonic::own_ports(const Item& entry, std::string_view ports) const {
+    const std::size_t last = ports.rfind('|');
+    if (last == ports.npos) return ports;
+    if (!host_name.empty() && ports.starts_with(host_name + "|")) return ports.substr(last + 1);
+    account().nothing(entry, "a port of another card of the chassis");
+    return std::nullopt;
 }
 
 std::string Sonic::referred_name(const Item& reference, std::string_view table_name) {
@@ -123,32 +198,48 @@ std::vector<PortConfig*> Sonic::ports_of(const Item& entry, std::string_view lis
 void Sonic::each_class(
     std::string_view table_name,
     const std::function<void(const Item& entry, PortConfig& port, unsigned n)>& take) const {
-    const Item* entries = table(table_name);
-    if (entries == nullptr) return;
-    for (const auto& entry : entries->members) {
-        if (entry->repeated.line != 0) continue;
-        auto [ports, numbers] = split_last(entry->name, '|');
+    for (const Item* entry : entries(table_name)) {
+        const auto [keys, numbers] = split_last(entry->name, '|');
         if (numbers.empty()) {
             account().wrong(*entry, in_quotes(entry->name) + " has no classes", "write it as Ethernet0|3-4");
             continue;
         }
-        if (!entry->is_map()) {
-            account().wrong(*entry, "must be an object");
-            continue;
-        }
-        if (const std::size_t last = ports.rfind('|'); last != ports.npos) {
-            // HOST|ASIC|PORT of a chassis: of another card, unless the file says that the host is this one.
-            if (host_name.empty() || !ports.starts_with(host_name + "|")) {
-                account().nothing(*entry, "a port of another card of the chassis");
-                continue;
-            }
-            ports.remove_prefix(last + 1);
-        }
+        if (!is_object(*entry)) continue;
+        const auto ports = own_ports(*entry, keys);
+        if (!ports) continue;
         const auto list = out.classes_of(*entry, numbers, max_queues);
         if (list.empty()) continue;
-        for (PortConfig* port : ports_of(*entry, ports))
+        for (PortConfig* port : ports_of(*entry, *ports))
             for (const ClassId n : list) take(*entry, *port, n);
     }
+}
+
+std::optional<ReadError> shape_sonic(Item& root) {
+    auto members = std::exchange(root.members, {});
+    root.index.clear();
+    if (root.is_map()) {
+        add_tables(root, std::move(members));
+        return std::nullopt;
+    }
+    if (root.kind != Item::Kind::list)
+        return ReadError{root.place, {}, "a config_db.json is an object of tables", {}};
+    root.kind = Item::Kind::map;
+    for (auto& member : members) {
+        if (!member->is_map()) return ReadError{member->place, {}, "must be an object of tables", {}};
+        const Item* operation = member->find("op");
+        if (operation != nullptr && member->find("path") != nullptr)
+            return ReadError{member->place,
+                             {},
+                             "is a JSON patch",
+                             "apply it (config apply-patch), and give the configuration that it makes"};
+        operation = member->find("OP");
+        const bool deletes = operation != nullptr && operation->word == "DEL";
+        auto tables = std::exchange(member->members, {});
+        if (operation != nullptr) std::erase_if(tables, [](const auto& each) { return each->name == "OP"; });
+        if (deletes) continue;
+        add_tables(root, std::move(tables));
+    }
+    return std::nullopt;
 }
 
 void import_sonic(const Item& root, Importing& out) {

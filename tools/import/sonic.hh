@@ -27,6 +27,12 @@ struct Sonic {
     Config& config() const { return out.config; }
     Account& account() const { return out.account; }
     const Item* table(std::string_view name) const;
+    // Those of a table that hold; none where the file has no such table.
+    std::vector<const Item*> entries(std::string_view table_name) const;
+    bool is_object(const Item& entry) const;  // false is told
+    // The ports of a key, which on a chassis has the host and the card first. Nothing, and told: another
+    // card's.
+    std::optional<std::string_view> own_ports(const Item& entry, std::string_view ports) const;
 
     // The node that `reference` names in a table; null: there is none, and `reference` is not accounted for.
     const Item* referred(const Item& reference, std::string_view table_name) const;
@@ -56,6 +62,11 @@ void take_sonic_maps(Sonic& in);     // *_MAP, PORT_QOS_MAP
 void take_sonic_buffers(Sonic& in);  // BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE
 void take_sonic_queues(Sonic& in);   // QUEUE, SCHEDULER, WRED_PROFILE
 void take_sonic_routes(Sonic& in);   // STATIC_ROUTE
+
+// One object of tables, whatever the file is: config_db.json itself; a list of tables (configlets); a dump of
+// the database ("TABLE|KEY"); swssconfig's list ("TABLE_TABLE:KEY" with "OP": "SET"); a dump with types and
+// values. The places stay. An error: a JSON patch, or something that is no table.
+std::optional<ReadError> shape_sonic(Item& root);
 
 void import_sonic(const Item& root, Importing& out);
 

@@ -36,12 +36,9 @@ class Buffers {
         in_.each_class("BUFFER_QUEUE",
                        [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port, n); });
         computed_groups();
-        for (const char* table : {"BUFFER_PROFILE"})
-            if (const Item* node = in_.table(table))
-                for (const auto& profile : node->members)
-                    if (profile->repeated.line == 0 && !profiles_.contains(profile->name) &&
-                        !profile->members.empty())
-                        in_.account().nothing(*profile, "no group or queue goes by it");
+        for (const Item* profile : in_.entries("BUFFER_PROFILE"))
+            if (!profiles_.contains(profile->name) && !profile->members.empty())
+                in_.account().nothing(*profile, "no group or queue goes by it");
     }
 
   private:
@@ -87,7 +84,7 @@ void Buffers::add_pool(const std::string& name, PoolDirection direction, std::ui
 }
 
 void Buffers::take_pool(const Item& pool) {
-    if (!pool.is_map()) return in_.account().wrong(pool, "must be an object");
+    if (!in_.is_object(pool)) return;
     if (!in_.out.check_name(pool, pool.name)) return;
     constexpr std::size_t max_pools = 8;
     if (pools_.size() >= max_pools)
@@ -128,8 +125,7 @@ void Buffers::take_pools() {
         return in_.account().assumed("BUFFER_POOL",
                                      "the file has no pools: Sluice's own, three quarters of the "
                                      "buffer lossless");
-    for (const auto& pool : table->members)
-        if (pool->repeated.line == 0) take_pool(*pool);
+    for (const Item* pool : table->entries()) take_pool(*pool);
 }
 
 Profile Buffers::read(const Item& node) {
@@ -162,7 +158,7 @@ Profile Buffers::read(const Item& node) {
                                    "write the threshold of the chip's table");
             profile.threshold.dynamic_th = 0;
         } else if (power) {
-            profile.threshold.dynamic_th = *power;
+            profile.threshold.dynamic_th = static_cast<int>(*power);
             in_.account().taken(*dynamic, "dynamic_th, the same power of two");
         }
     } else if (const Item* fixed = node.find("static_th")) {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "control/config/schema/values.hh"
+#include "tools/import/document.hh"
 #include "tools/import/sonic.hh"
-#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -171,12 +171,10 @@ void give(Sonic& in, PortConfig& port, const QosMap& map, std::map<Chosen, std::
 
 void tell_unused(Sonic& in) {
     for (const Part& part : parts)
-        if (const Item* table = in.table(part.table))
-            for (const auto& map : table->members)
-                if (map->repeated.line == 0 &&
-                    std::none_of(map->members.begin(), map->members.end(),
-                                 [](const auto& field) { return field->accounted; }))
-                    in.account().nothing(*map, "no port goes by it");
+        for (const Item* map : in.entries(part.table))
+            if (std::none_of(map->members.begin(), map->members.end(),
+                             [](const auto& field) { return field->accounted; }))
+                in.account().nothing(*map, "no port goes by it");
 }
 
 }  // namespace
@@ -188,27 +186,16 @@ void take_sonic_maps(Sonic& in) {
     if (const Item* entry = table == nullptr ? nullptr : table->find("global"))
         global = read_entry(in, *entry, {});
     std::set<std::string> done;
-    if (table != nullptr)
-        for (const auto& entry : table->members) {
-            if (entry->name == "global" || entry->repeated.line != 0) continue;
-            if (!entry->is_map()) {
-                in.account().wrong(*entry, "must be an object");
-                continue;
-            }
-            std::string_view ports = entry->name;
-            if (const std::size_t bar = ports.rfind('|'); bar != ports.npos) {
-                if (in.host_name.empty() || !ports.starts_with(in.host_name + "|")) {
-                    in.account().nothing(*entry, "a port of another card of the chassis");
-                    continue;
-                }
-                ports.remove_prefix(bar + 1);
-            }
-            const auto list = in.ports_of(*entry, ports);
-            if (list.empty()) continue;
-            const QosMap map = read_entry(in, *entry, global);
-            for (PortConfig* port : list) give(in, *port, map, names);
-            for (const std::string_view name : split(ports, ',')) done.emplace(name);
-        }
+    for (const Item* entry : in.entries("PORT_QOS_MAP")) {
+        if (entry->name == "global" || !in.is_object(*entry)) continue;
+        const auto ports = in.own_ports(*entry, entry->name);
+        if (!ports) continue;
+        const auto list = in.ports_of(*entry, *ports);
+        if (list.empty()) continue;
+        const QosMap map = read_entry(in, *entry, global);
+        for (PortConfig* port : list) give(in, *port, map, names);
+        for (const std::string_view name : split(*ports, ',')) done.emplace(name);
+    }
     for (auto& [name, port] : in.config().ports) {
         if (done.contains(name)) continue;
         give(in, port, global, names);

@@ -1,11 +1,11 @@
-// PORT, INTERFACE, CABLE_LENGTH, PFC_WD, STATIC_ROUTE.
+// PORT, INTERFACE, CABLE_LENGTH, PFC_WD; and STATIC_ROUTE, whose lists have one item for each next hop.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "control/config/schema/values.hh"
+#include "tools/import/document.hh"
 #include "tools/import/sonic.hh"
-#include "tools/import/split.hh"
 
 namespace sluice::import {
 namespace {
@@ -44,7 +44,7 @@ void take_asymmetric(Sonic& in, const Item& node, PortConfig& port, const std::s
 
 void take_port(Sonic& in, const Item& entry) {
     const std::string& name = entry.name;
-    if (!entry.is_map()) return in.account().wrong(entry, "must be an object");
+    if (!in.is_object(entry)) return;
     if (!in.out.check_name(entry, name)) return;
     PortConfig* made = in.out.add_port(entry, name);
     if (made == nullptr) return;
@@ -68,10 +68,7 @@ void take_port(Sonic& in, const Item& entry) {
 }
 
 void take_interfaces(Sonic& in) {
-    const Item* table = in.table("INTERFACE");
-    if (table == nullptr) return;
-    for (const auto& entry : table->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : in.entries("INTERFACE")) {
         const std::size_t bar = entry->name.find('|');
         const std::string name(trimmed(std::string_view(entry->name).substr(0, bar)));
         if (in.ports_of(*entry, name).empty()) continue;
@@ -101,9 +98,8 @@ void take_cables(Sonic& in) {
         in.account().assumed("CABLE_LENGTH", "5 m of cable at each port");
         return;
     }
-    for (const auto& entry : table->members)
-        for (const auto& field : entry->members) {
-            if (entry->repeated.line != 0 || field->repeated.line != 0) continue;
+    for (const Item* entry : table->entries())
+        for (const Item* field : entry->entries()) {
             const auto port = in.config().ports.find(field->name);
             if (port == in.config().ports.end()) {
                 if (!in.config().ports.empty()) in.account().nothing(*field, "PORT has no such port");
@@ -191,8 +187,7 @@ void take_watchdog(Sonic& in) {
                              "names none");
         return;
     }
-    for (const auto& entry : table->members) {
-        if (entry->repeated.line != 0) continue;
+    for (const Item* entry : table->entries()) {
         if (entry->name == "GLOBAL") {
             if (const Item* poll = entry->find("POLL_INTERVAL"))
                 in.config().watchdog.poll = take_time(in, *poll, 1, 5000, "watchdog.poll");
@@ -202,27 +197,89 @@ void take_watchdog(Sonic& in) {
             }
             continue;
         }
-        if (!entry->is_map()) {
-            in.account().wrong(*entry, "must be an object");
-            continue;
-        }
+        if (!in.is_object(*entry)) continue;
         for (PortConfig* port : in.ports_of(*entry, entry->name)) take_watchdog_of(in, *entry, *port);
     }
     tell_late_poll(in, *table);
 }
 
+// A next hop without an address, or the address of nobody, is a port alone.
+bool names_host(const IpAddress& address) { return address.bytes != IpAddress{}.bytes; }
+
+bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
+    const Item* hops = entry.find("nexthop");
+    const auto addresses = split(hops == nullptr ? std::string_view() : hops->word, ',');
+    const Item* named = entry.find("ifname");
+    const auto ports = split(named == nullptr ? std::string_view() : named->word, ',');
+    if (hops == nullptr || addresses.empty() || addresses.size() > max_route_hops) {
+        in.account().wrong(entry, fmt::format("has no list of 1 to {} next hops in nexthop", max_route_hops));
+        return false;
+    }
+    for (std::size_t n = 0; n < addresses.size(); ++n) {
+        const auto address = parse_address(addresses[n]);
+        if (!address) {
+            in.account().wrong(*hops, in_quotes(addresses[n]) + " " + address.error().wrong);
+            return false;
+        }
+        const std::string port(n < ports.size() ? ports[n] : std::string_view());
+        if (!names_host(*address)) {
+            in.account().nothing(entry, "a route by a port alone: Sluice's go by addresses");
+            return false;
+        }
+        if (!port.empty() && !in.config().ports.contains(port)) {
+            in.account().nothing(entry,
+                                 fmt::format("goes by {}, which is no port of Sluice's", in_quotes(port)));
+            return false;
+        }
+        in.out.next_hops.insert({*address, port});
+        route.via.push_back({*address, min_hop_weight, port});
+    }
+    std::sort(route.via.begin(), route.via.end());
+    return true;
+}
+
 }  // namespace
 
 void take_sonic_ports(Sonic& in) {
-    if (const Item* table = in.table("PORT"))
-        for (const auto& entry : table->members)
-            if (entry->repeated.line == 0) take_port(in, *entry);
+    for (const Item* entry : in.entries("PORT")) take_port(in, *entry);
 }
 
 void take_sonic_links(Sonic& in) {
     take_interfaces(in);
     take_cables(in);
     take_watchdog(in);
+}
+
+void take_sonic_routes(Sonic& in) {
+    for (const Item* entry : in.entries("STATIC_ROUTE")) {
+        if (!in.is_object(*entry)) continue;
+        std::string_view key = entry->name;
+        if (const std::size_t bar = key.find('|'); bar != key.npos) {
+            if (trimmed(key.substr(0, bar)) != "default") {
+                in.account().nothing(*entry, "Sluice has one table of routes");
+                continue;
+            }
+            key.remove_prefix(bar + 1);
+        }
+        const auto prefix = parse_network(key);
+        if (!prefix) {
+            in.account().wrong(*entry, in_quotes(key) + " " + prefix.error().wrong, prefix.error().remedy);
+            continue;
+        }
+        RouteConfig route{*prefix, {}, {}};
+        const Item* blackhole = entry->find("blackhole");
+        const bool drops = blackhole != nullptr && blackhole->word.starts_with("true");
+        if (!drops && !take_hops(in, *entry, route)) continue;
+        if (in.config().routes->contains(*prefix)) {
+            in.account().nothing(*entry, "another entry has this prefix");
+            continue;
+        }
+        for (const char* list : {"nexthop", "ifname", "blackhole"})
+            if (const Item* node = entry->find(list))
+                in.account().taken(*node, fmt::format("[[route]] prefix = \"{}\"{}", print_prefix(*prefix),
+                                                      drops ? " via = \"blackhole\"" : ""));
+        add(in.config(), std::move(route));
+    }
 }
 
 }  // namespace sluice::import

@@ -39,12 +39,11 @@ class Queues {
     using Known = std::set<std::string>;
 
     void unused(const char* table, const Known& known) {
-        if (const Item* node = in_.table(table))
-            for (const auto& member : node->members)
-                if (member->repeated.line == 0 && !known.contains(member->name) && !member->accounted &&
-                    std::none_of(member->members.begin(), member->members.end(),
-                                 [](const auto& field) { return field->accounted; }))
-                    in_.account().nothing(*member, "no queue goes by it");
+        for (const Item* member : in_.entries(table))
+            if (!known.contains(member->name) && !member->accounted &&
+                std::none_of(member->members.begin(), member->members.end(),
+                             [](const auto& field) { return field->accounted; }))
+                in_.account().nothing(*member, "no queue goes by it");
     }
     void queue(const Item& entry, QueueConfig& queue);
     void scheduler(const Item& reference, QueueConfig& queue);

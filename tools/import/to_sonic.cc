@@ -1,12 +1,12 @@
-#include "tools/import/to_sonic.hh"
+#include "tools/import/importing.hh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "control/config/compile/qos.hh"
 #include "lib/values/class_mask.hh"
-#include "tools/import/importing.hh"
 
 namespace sluice::import {
 namespace {
@@ -15,21 +15,15 @@ using Json = nlohmann::ordered_json;
 
 std::string word(std::uint64_t number) { return std::to_string(number); }
 
-// Entries by value: equal ones are one, the next one of a name gets a number.
-class Named {
-  public:
-    explicit Named(Json& table) : table_(table) {}
-    std::string name(const std::string& wanted, const Json& entry) {
-        std::string unique = wanted;
-        for (unsigned n = 2; table_.contains(unique) && table_[unique] != entry; ++n)
-            unique = fmt::format("{}_{}", wanted, n);
-        table_[unique] = entry;
-        return unique;
-    }
-
-  private:
-    Json& table_;
-};
+// The name of an entry in a table of entries by value: equal ones are one, the next one of a name gets a
+// number.
+std::string named(Json& table, const std::string& wanted, const Json& entry) {
+    std::string unique = wanted;
+    for (unsigned n = 2; table.contains(unique) && table[unique] != entry; ++n)
+        unique = fmt::format("{}_{}", wanted, n);
+    table[unique] = entry;
+    return unique;
+}
 
 class Writer {
   public:
@@ -111,7 +105,6 @@ void Writer::write_group(const std::string& name, const PortConfig& port, const 
     const bool presets = config_.pools.empty();
     if (said == PriorityGroupConfig{} && !(presets && (lossless || used))) return;
     Json profile = {{"pool", pool(PoolDirection::ingress, limits.pool)}};
-    Named profiles(out_["BUFFER_PROFILE"]);
     // A headroom that nobody gave is the buffer manager's to compute, by the one profile of this name.
     if (lossless && !said.xoff_bytes && !said.size_bytes && !presets) {
         profile["size"] = "0";
@@ -135,7 +128,8 @@ void Writer::write_group(const std::string& name, const PortConfig& port, const 
     const std::string wanted = given ? fmt::format("pg_lossless_{}_{}m_profile",
                                                    port.speed.bits_per_second / 1'000'000, port.cable_m)
                                      : "ingress_lossy_profile";
-    out_["BUFFER_PG"][fmt::format("{}|{}", name, n)] = {{"profile", profiles.name(wanted, profile)}};
+    out_["BUFFER_PG"][fmt::format("{}|{}", name, n)] = {
+        {"profile", named(out_["BUFFER_PROFILE"], wanted, profile)}};
 }
 
 std::string Writer::wred(const std::string& name, const WredProfile& profile) {
@@ -164,7 +158,7 @@ std::string Writer::wred(const std::string& name, const WredProfile& profile) {
         }
         entry[fmt::format("{}_drop_probability", names[n])] = word(percent);
     }
-    return Named(out_["WRED_PROFILE"]).name(name, entry);
+    return named(out_["WRED_PROFILE"], name, entry);
 }
 
 void Writer::write_queue(const std::string& name, const PortConfig& port, const EffectivePort& effective,
@@ -178,15 +172,14 @@ void Writer::write_queue(const std::string& name, const PortConfig& port, const 
                         {"size", word(bytes(said.size_bytes, limits.reserved_cells))}};
         add_threshold(profile, said, limits.threshold);
         const char* wanted = limits.lossless ? "egress_lossless_profile" : "egress_lossy_profile";
-        out_["BUFFER_QUEUE"][key] = {{"profile", Named(out_["BUFFER_PROFILE"]).name(wanted, profile)}};
+        out_["BUFFER_QUEUE"][key] = {{"profile", named(out_["BUFFER_PROFILE"], wanted, profile)}};
     }
     Json scheduler = {{"type", schedule.strict ? "STRICT" : "DWRR"}, {"weight", word(schedule.weight)}};
     if (schedule.min_rate != Rate{}) scheduler["cir"] = word(schedule.min_rate.bits_per_second / 8);
     if (schedule.max_rate != Rate{}) scheduler["pir"] = word(schedule.max_rate.bits_per_second / 8);
     if (said.max_burst_bytes) scheduler["pbs"] = word(*said.max_burst_bytes);
     Json& entry = out_["QUEUE"][key];
-    entry["scheduler"] =
-        Named(out_["SCHEDULER"]).name(fmt::format("scheduler.{}", schedule.weight), scheduler);
+    entry["scheduler"] = named(out_["SCHEDULER"], fmt::format("scheduler.{}", schedule.weight), scheduler);
     if (effective.wred_profile[n])
         entry["wred_profile"] = wred(effective.wred[n], *effective.wred_profile[n]);
 }
@@ -202,7 +195,7 @@ void Writer::write_maps(const std::string& name, const PortConfig& port, const E
     const MapConfig& map = effective.map;
     Json& entry = out_["PORT_QOS_MAP"][name];
     const auto put = [&](const char* field, const char* table, const Json& values) {
-        entry[field] = Named(out_[table]).name(port.map, values);
+        entry[field] = named(out_[table], port.map, values);
     };
     if (port.trust == Trust::dscp) put("dscp_to_tc_map", "DSCP_TO_TC_MAP", map_json(map.dscp_to_tc));
     if (port.trust == Trust::pcp) put("dot1p_to_tc_map", "DOT1P_TO_TC_MAP", map_json(map.pcp_to_tc));
@@ -212,7 +205,7 @@ void Writer::write_maps(const std::string& name, const PortConfig& port, const E
     if (port.shaper != Rate{}) {
         Json shaper = {{"pir", word(port.shaper.bits_per_second / 8)}};
         if (port.shaper_burst_bytes) shaper["pbs"] = word(*port.shaper_burst_bytes);
-        entry["scheduler"] = Named(out_["SCHEDULER"]).name("port", shaper);
+        entry["scheduler"] = named(out_["SCHEDULER"], "port", shaper);
     }
     std::string list;
     for_each_class(effective.lossless,

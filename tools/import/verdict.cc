@@ -1,4 +1,4 @@
-#include "tools/import/verdict.hh"
+#include "tools/import/importing.hh"
 
 #include <fmt/format.h>
 

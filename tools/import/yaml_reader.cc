@@ -71,9 +71,6 @@ class YamlEvents : public YAML::EventHandler {
 }  // namespace
 
 Document read_yaml(const std::string& text) {
-    // yaml-cpp would replace the bytes.
-    if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
-        return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     std::istringstream stream(text);
     YamlEvents events;
     try {
