@@ -5,12 +5,23 @@
 // its end ends all, with the account once more. The NIC's time is the clock's divided by the scale; the line,
 // pauses and `at_ns` are by the clock itself. A NIC that is asked late acts with the times at which it was
 // due, so a busy machine costs rate only.
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,17 +30,108 @@
 
 #include "control/config/text/say.hh"
 #include "control/serve/server/program.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "lib/roce/nic.hh"
 #include "tools/traffic/failure.hh"
 #include "tools/traffic/host_options.hh"
 #include "tools/traffic/host_watch.hh"
-#include "tools/traffic/interface.hh"
 #include "tools/traffic/port_accounts.hh"
 
 namespace sluice::traffic {
 namespace {
 
 constexpr unsigned burst = 32;  // frames, before other work
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+[[noreturn]] void fail(const std::string& what) {
+    throw Failure(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+// CLOCK_MONOTONIC, which all processes of a machine share.
+std::uint64_t now_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * second_ns + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// A packet socket on an interface of the kernel.
+class Interface {
+  public:
+    explicit Interface(const std::string& name) : socket_(socket(AF_PACKET, SOCK_RAW, 0)) {
+        if (!socket_) fail("no packet socket");
+        ifreq request{};
+        name.copy(request.ifr_name, sizeof request.ifr_name - 1);
+        if (ioctl(socket_.get(), SIOCGIFHWADDR, &request) != 0) fail(name);
+        std::copy_n(reinterpret_cast<const std::uint8_t*>(request.ifr_hwaddr.sa_data), mac_.bytes.size(),
+                    mac_.bytes.begin());
+        sockaddr_ll address{};
+        address.sll_family = AF_PACKET;
+        address.sll_protocol = htons(ETH_P_ALL);
+        address.sll_ifindex = static_cast<int>(if_nametoindex(name.c_str()));
+        const int yes = 1;
+        const int room = 1 << 26;  // for frames that arrive while this process waits for a CPU
+        setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+        if (setsockopt(socket_.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes) != 0 ||
+            bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+            fail(name);
+    }
+
+    int descriptor() const { return socket_.get(); }
+    const MacAddress& mac() const { return mac_; }
+
+    // False where the interface has no room for it now.
+    bool send(std::span<const std::uint8_t> frame) {
+        if (::send(socket_.get(), frame.data(), frame.size(), MSG_DONTWAIT) >= 0) return true;
+        if (errno != ENOBUFS && errno != EAGAIN && errno != ENETDOWN) fail("a frame is not sent");
+        return false;
+    }
+
+    // An empty one when there is none.
+    std::span<const std::uint8_t> receive() {
+        const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+        if (got < 0 && errno != EAGAIN && errno != ENETDOWN) fail("nothing can be received");
+        return std::span{buffer_}.first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    }
+
+    // Frames for which the socket had no room.
+    std::uint64_t missed() {
+        tpacket_stats counted{};
+        socklen_t length = sizeof counted;
+        getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &counted, &length);
+        return missed_ += counted.tp_drops;  // reading them sets them to zero
+    }
+
+  private:
+    FileDescriptor socket_;
+    MacAddress mac_;
+    std::array<std::uint8_t, 16384> buffer_{};
+    std::uint64_t missed_ = 0;
+};
+
+// The kernel would answer that nobody listens.
+FileDescriptor occupy_roce_port() {
+    FileDescriptor made(socket(AF_INET6, SOCK_DGRAM, 0));
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(4791);
+    const int least = 1;
+    setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least);
+    setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &least, sizeof least);
+    if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        fail("UDP port 4791");
+    return made;
+}
+
+// Waits for a frame, for standard input, or for `until_ns` where it is given; true if there is input.
+bool wait_for_frame_or_input(const Interface& interface, std::optional<std::uint64_t> until_ns) {
+    std::array<pollfd, 2> wait{{{interface.descriptor(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
+    const std::uint64_t now = now_ns();
+    const std::uint64_t left = until_ns && *until_ns > now ? *until_ns - now : 0;
+    const timespec time{static_cast<time_t>(left / second_ns), static_cast<long>(left % second_ns)};
+    if (ppoll(wait.data(), wait.size(), until_ns ? &time : nullptr, nullptr) < 0 && errno != EINTR)
+        fail("nothing to wait for");
+    return wait[1].revents != 0;
+}
 
 class HostPeer {
   public:
@@ -70,13 +172,20 @@ class HostPeer {
 
     // Waits for the first event; false when the input has ended.
     bool listen() {
-        const auto next = next_ns();
-        if (!wait_for_frame_or_input(interface_, next ? &*next : nullptr)) return true;
-        return input_.read([this](std::string_view word) {
-            if (word == "start") waits_ = false;
-            if (word == "stop") nic_.stop(nic_time(now_ns()));
-            if (word == "show") show();
-        });
+        if (!wait_for_frame_or_input(interface_, next_ns())) return true;
+        std::array<char, 256> some;
+        const ssize_t got = ::read(STDIN_FILENO, some.data(), some.size());
+        for (ssize_t n = 0; n < got; ++n) {
+            if (some[static_cast<std::size_t>(n)] != '\n') {
+                line_ += some[static_cast<std::size_t>(n)];
+                continue;
+            }
+            if (line_ == "start") waits_ = false;
+            if (line_ == "stop") nic_.stop(nic_time(now_ns()));
+            if (line_ == "show") show();
+            line_.clear();
+        }
+        return got > 0;
     }
 
     // Mask of the classes that may not send.
@@ -188,7 +297,7 @@ class HostPeer {
     HostWatch watch_;
     ClassPauses pauses_;
     ArrivedFlows arrived_;  // without answers
-    InputLines input_;
+    std::string line_;      // of the input, not whole yet
     bool waits_;
     std::array<std::uint8_t, roce::max_packet_bytes> frame_{};
     std::optional<roce::NicFrame> unsent_;  // in frame_: the interface had no room

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/roce/packet.hh"
-#include "lib/roce/psn.hh"
+#include "lib/roce/packet.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/endian.hh"
 
