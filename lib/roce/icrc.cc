@@ -1,12 +1,21 @@
 #include "lib/roce/icrc.hh"
 
+#include <isa-l/crc.h>
+
 #include <algorithm>
 #include <array>
 
 #include "lib/frame/headers.hh"
-#include "lib/roce/crc32.hh"
 
 namespace sluice::roce {
+namespace {
+
+// Of all bytes before these, whose CRC is `crc`, and these; 0 at the beginning.
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
+    return crc32_gzip_refl(crc, bytes.data(), bytes.size());
+}
+
+}  // namespace
 
 std::uint32_t icrc(std::span<const std::uint8_t> packet, std::size_t udp) {
     constexpr std::size_t ones = 8;
@@ -25,7 +34,7 @@ std::uint32_t icrc(std::span<const std::uint8_t> packet, std::size_t udp) {
         std::copy_n(packet.begin(), sizeof(Ipv4Header), ip);
         ip[1] = ip[8] = ip[10] = ip[11] = 0xFF;
     }
-    std::uint32_t crc = 0xFFFF'FFFF;
+    std::uint32_t crc = 0;
     std::size_t head = ones + fixed;
     if (udp != fixed) [[unlikely]] {
         crc = crc32(crc, std::span(masked).first(head));
@@ -37,7 +46,7 @@ std::uint32_t icrc(std::span<const std::uint8_t> packet, std::size_t udp) {
     transport[6] = transport[7] = 0xFF;
     transport[sizeof(UdpHeader) + 4] = 0xFF;
     crc = crc32(crc, std::span(masked).first(head + transport_bytes));
-    return ~crc32(crc, packet.subspan(udp + transport_bytes));
+    return crc32(crc, packet.subspan(udp + transport_bytes));
 }
 
 std::uint32_t load_icrc(const std::uint8_t* at) { return __builtin_bswap32(load_be<std::uint32_t>(at)); }

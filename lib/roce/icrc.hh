@@ -1,6 +1,9 @@
 // The invariant CRC of RoCEv2 (IBTA annex A17): CRC-32 over what a router may not change. 8 bytes of ones
 // stand for the routing header that RoCEv2 lacks; then IP header to pad, with these set to ones: IPv4 TOS,
 // TTL and checksum; IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4 (FECN, BECN).
+//
+// isa-l reckons it, with the CPU's carry-less multiplication where there is any: 78, 424 and 1552
+// instructions for 64, 1024 and 4096 bytes with PCLMULQDQ.
 #pragma once
 
 #include <cstddef>

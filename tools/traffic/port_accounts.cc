@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/roce/packet.hh"
+#include "lib/roce/opcode.hh"
 #include "lib/roce/packet.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/endian.hh"
