@@ -54,7 +54,7 @@ struct InjectHead {
     };
     Origin origin;
     DropReason drop;       // of a frame that is returned: why it goes no further; none: it does
-    std::uint32_t mirror;  // of a frame that is mirrored: its output's identity, for control
+    std::uint32_t mirror;  // of a frame that is mirrored: the mirror's identity, for control
 };
 
 struct alignas(64) ControlPath {

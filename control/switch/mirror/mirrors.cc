@@ -8,15 +8,15 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/decision_filter.hh"
-#include "control/switch/mirror/mirror_comment.hh"
 #include "dataplane/path/control_path.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/punt/punt.hh"
-#include "lib/record/pcapng.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice {
 namespace {
+
+constexpr std::size_t max_waiting = 4096;  // frames for a collector: a mirror's burst
 
 MirrorFilter filter_of(const Config& config, const MirrorConfig& mirror) {
     MirrorFilter filter;
@@ -36,12 +36,10 @@ MirrorFilter filter_of(const Config& config, const MirrorConfig& mirror) {
 
 }  // namespace
 
-Mirrors::Mirrors(const Config& config, std::vector<std::string> ports, const CaptureTimeline* timeline)
-    : ports_(std::move(ports)),
-      workers_(config.workers),
-      ring_frames_(mirror_ring_frames(config)),
-      timeline_(timeline) {
-    for (const std::string& name : ports_) speeds_.push_back(config.ports.at(name).speed.bits_per_second);
+Mirrors::Mirrors(const Config& config, const std::vector<std::string>& ports, const CaptureTimeline* timeline)
+    : workers_(config.workers), ring_frames_(mirror_ring_frames(config)), timeline_(timeline) {
+    for (const std::string& name : ports)
+        ports_.push_back({name, config.ports.at(name).speed.bits_per_second});
 }
 
 tl::expected<Mirrors::Outputs, std::string> Mirrors::open_new(const Config& config) {
@@ -52,13 +50,12 @@ tl::expected<Mirrors::Outputs, std::string> Mirrors::open_new(const Config& conf
             known->config.collector.has_value() == mirror.collector.has_value())
             continue;
         if (mirror.collector) {
-            opened.emplace(name, std::make_unique<MirrorCollector>(++collectors_));
+            opened.emplace(name, make_mirror_collector());
             continue;
         }
-        auto output = mirror.file.empty() ? MirrorOutput::open_fifo(mirror.fifo)
-                                          : MirrorOutput::open_file(mirror.file, mirror.file_bytes);
-        if (!output) return tl::unexpected(fmt::format("mirror {}: {}", name, output.error()));
-        opened.emplace(name, std::move(*output));
+        auto stream = open_mirror_stream(mirror, ports_);
+        if (!stream) return tl::unexpected(fmt::format("mirror {}: {}", name, stream.error()));
+        opened.emplace(name, std::move(*stream));
     }
     return opened;
 }
@@ -105,34 +102,21 @@ void Mirrors::configure(const Config& config, Outputs opened) {
             mirror.reset();
             continue;
         }
-        if (!mirror || mirror->name != names[n]) {
-            mirror = std::make_unique<Mirror>();
-            mirror->name = names[n];
-            mirror->before.lost -= lost_in_rings(n);
+        const MirrorConfig& wanted = config.mirrors.at(names[n]);
+        if (!mirror || mirror->name != names[n])
+            mirror = std::make_unique<Mirror>(
+                Mirror{names[n], wanted, ++made_, {.lost = std::uint64_t{0} - lost_in_rings(n)}});
+        mirror->config = wanted;
+        sluice::configure(mirror->bucket, wanted.limit);
+        const auto output = opened.find(names[n]);
+        if (output != opened.end()) {
+            if (mirror->writer) static_cast<void>(mirror->writer->close());
+            mirror->counts.lost += std::exchange(mirror->waiting, {}).size();
+            mirror->writer = std::move(output->second);
         }
-        mirror->config = config.mirrors.at(names[n]);
-        sluice::configure(mirror->bucket, mirror->config.limit);
-        if (const auto output = opened.find(names[n]); output != opened.end()) {
-            if (mirror->output) {
-                static_cast<void>(mirror->output->close());
-                mirror->before.mirrored += mirror->output->written();
-                mirror->before.lost += mirror->output->lost();
-            }
-            mirror->output = std::move(output->second);
-            mirror->output->begin(header());
-            mirror->collector = dynamic_cast<MirrorCollector*>(mirror->output.get());
-        }
-        if (mirror->collector != nullptr) mirror->collector->configure(mirror->config);
-        mirror->output->set_max_bytes(mirror->config.file_bytes);
+        mirror->writer->configure(wanted, mirror->identity);
+        if (output != opened.end()) mirror->writer->begin();
     }
-}
-
-std::string Mirrors::header() const {
-    std::string text;
-    pcapng::add_section(text, mirror_application);
-    for (std::size_t port = 0; port < ports_.size(); ++port)
-        pcapng::add_interface(text, ports_[port], max_mirrored_bytes, speeds_[port]);
-    return text;
 }
 
 bool Mirrors::is_on() const {
@@ -155,66 +139,71 @@ void Mirrors::drain(Time now) {
             frames_.push_back(*slot);
             ring->frames.pop();
         }
-    if (!frames_.empty()) {
-        look_at_clock(now);
-        order_.clear();
-        for (const Slot& frame : frames_) order_.push_back(&frame);
-        std::stable_sort(order_.begin(), order_.end(),
-                         [](const Slot* a, const Slot* b) { return a->head.order() < b->head.order(); });
-        for (const Slot* frame : order_) write(*frame);
-    }
-    for (const auto& mirror : mirrors_)
-        if (mirror) mirror->output->flush();
+    if (frames_.empty()) return;
+    look_at_clock(now);
+    order_.clear();
+    for (const Slot& frame : frames_) order_.push_back(&frame);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const Slot* a, const Slot* b) { return a->head.order() < b->head.order(); });
+    for (const Slot* frame : order_) take(*frame);
 }
 
-// Port by port, so that workers under the virtual clock take the frames in one order however many they are.
-bool Mirrors::send(const ServedSwitch& of) {
-    std::vector<std::pair<PortId, MirrorCollector*>> sending;
-    for (const auto& mirror : mirrors_)
-        if (mirror && mirror->collector != nullptr && mirror->collector->is_waiting())
-            sending.emplace_back(mirror->collector->find_way(of).value_or(no_port), mirror->collector);
-    std::stable_sort(sending.begin(), sending.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    bool any = false;
-    for (const auto& [port, collector] : sending) any |= collector->send(of);
-    return any;
-}
-
-void Mirrors::check_outputs(const ServedSwitch& of) {
-    for (const auto& mirror : mirrors_) {
-        if (!mirror) continue;
-        mirror->output->check_reader(MirrorOutput::Clock::now());
-        if (mirror->collector != nullptr) static_cast<void>(mirror->collector->find_way(of));
-    }
-}
-
-std::vector<IpAddress> Mirrors::unresolved() const {
-    std::vector<IpAddress> all;
-    for (const auto& mirror : mirrors_)
-        if (mirror && mirror->config.enabled && mirror->collector != nullptr)
-            if (const auto address = mirror->collector->unresolved()) all.push_back(*address);
-    return all;
-}
-
-void Mirrors::write(const Slot& frame) {
+// For each mirror that wants it.
+void Mirrors::take(const Slot& frame) {
     const MirrorHead& head = frame.head;
-    std::string comment;
     for_each_class(head.mirrors, [&](unsigned n) {
         Mirror* mirror = mirrors_[n].get();
         if (mirror == nullptr) return;  // removed meanwhile
         mirror->latest = max(mirror->latest, head.at);
         if (mirror->bucket.limits()) {
             if (!mirror->bucket.may_send(mirror->latest)) {
-                ++mirror->suppressed;
+                ++mirror->counts.suppressed;
                 return;
             }
             mirror->bucket.spend(1, mirror->latest);
         }
-        if (comment.empty()) comment = mirror_comment(head, frame.frame(), ports_);
-        mirror->output->write(
-            {head, frame.frame().first(std::min<std::size_t>(frame.bytes, mirror->config.snap_bytes)),
-             stamp_of(head.at), comment});
+        if (mirror->config.collector && mirror->waiting.size() == max_waiting) {
+            ++mirror->counts.lost;
+            return;
+        }
+        const auto bytes = frame.frame().first(std::min<std::size_t>(frame.bytes, mirror->config.snap_bytes));
+        mirror->waiting.push_back({head, stamp_of(head.at), {bytes.begin(), bytes.end()}});
     });
+}
+
+bool Mirrors::write(Mirror& mirror, const ServedSwitch& of) {
+    if (mirror.waiting.empty()) return false;
+    const MirrorWriter::Taken taken = mirror.writer->write(mirror.waiting, of);
+    mirror.counts.mirrored += taken.written;
+    mirror.counts.lost += taken.lost;
+    return mirror.config.collector && taken.written != 0;
+}
+
+// Port by port, so that workers under the virtual clock take the frames in one order however many they are.
+bool Mirrors::serve(const ServedSwitch& of) {
+    drain(of.now);
+    std::vector<std::pair<PortId, Mirror*>> sending;
+    for (const auto& mirror : mirrors_)
+        if (mirror && !mirror->waiting.empty())
+            sending.emplace_back(mirror->config.collector ? mirror->writer->look(of) : no_port, mirror.get());
+    std::stable_sort(sending.begin(), sending.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    bool any = false;
+    for (const auto& [port, mirror] : sending) any |= write(*mirror, of);
+    return any;
+}
+
+void Mirrors::check_outputs(const ServedSwitch& of) {
+    for (const auto& mirror : mirrors_)
+        if (mirror) static_cast<void>(mirror->writer->look(of));
+}
+
+std::vector<IpAddress> Mirrors::unresolved() const {
+    std::vector<IpAddress> all;
+    for (const auto& mirror : mirrors_)
+        if (mirror && mirror->config.enabled)
+            if (const auto address = mirror->writer->unresolved()) all.push_back(*address);
+    return all;
 }
 
 std::uint64_t Mirrors::stamp_of(Time at) const {
@@ -239,40 +228,42 @@ std::uint64_t Mirrors::lost_in_rings(unsigned number) const {
 }
 
 Mirrors::Counts Mirrors::counts(unsigned number) const {
-    const Mirror& mirror = *mirrors_[number];
-    return {mirror.before.mirrored + mirror.output->written(), mirror.suppressed,
-            mirror.before.lost + mirror.output->lost() + lost_in_rings(number)};
+    Counts counts = mirrors_[number]->counts;
+    counts.lost += lost_in_rings(number);
+    return counts;
 }
 
 std::vector<std::string> Mirrors::take_faults() {
     std::vector<std::string> faults;
     for (const auto& mirror : mirrors_) {
         if (!mirror) continue;
-        const std::string fault = mirror->output->fault();
+        const std::string fault = mirror->writer->fault();
         const bool told = std::exchange(mirror->fault_told, !fault.empty());
         if (!fault.empty() && !told) faults.push_back(fmt::format("mirror {}: {}", mirror->name, fault));
     }
     return faults;
 }
 
-std::vector<std::string> Mirrors::close(Switch& device) {
-    for (PortId id = 0; id < device.port_count(); ++id) {
-        ControlPath* control = device.view(id).control();
+std::vector<std::string> Mirrors::close(const ServedSwitch& of) {
+    for (PortId id = 0; id < of.device.port_count(); ++id) {
+        ControlPath* control = of.device.view(id).control();
         if (control == nullptr) continue;
         auto& injected = control->injected;
         for (const auto* left = injected.front(); left != nullptr; left = injected.front()) {
             for (const auto& mirror : mirrors_)
-                if (mirror && mirror->collector != nullptr &&
-                    left->head.origin == InjectHead::Origin::mirrored &&
-                    left->head.mirror == mirror->collector->identity())
-                    mirror->collector->take_back();
+                if (mirror && left->head.origin == InjectHead::Origin::mirrored &&
+                    left->head.mirror == mirror->identity)
+                    --mirror->counts.mirrored, ++mirror->counts.lost;
             injected.pop();
         }
     }
+    drain(of.now);
     std::vector<std::string> errors;
     for (const auto& mirror : mirrors_) {
         if (!mirror) continue;
-        if (const std::string error = mirror->output->close(); !error.empty())
+        if (!mirror->config.collector) write(*mirror, of);
+        mirror->counts.lost += std::exchange(mirror->waiting, {}).size();
+        if (const std::string error = mirror->writer->close(); !error.empty())
             errors.push_back(fmt::format("mirror {}: {}", mirror->name, error));
     }
     return errors;
@@ -282,7 +273,7 @@ std::vector<Mirrors::Status> Mirrors::status() const {
     std::vector<Status> all;
     for (unsigned n = 0; n < max_mirrors; ++n)
         if (mirrors_[n])
-            all.push_back({mirrors_[n]->name, mirrors_[n]->config, counts(n), mirrors_[n]->output->state()});
+            all.push_back({mirrors_[n]->name, mirrors_[n]->config, counts(n), mirrors_[n]->writer->state()});
     std::sort(all.begin(), all.end(), [](const Status& a, const Status& b) { return a.name < b.name; });
     return all;
 }

@@ -1,4 +1,4 @@
-// The mirrors of a switch: from the workers' rings to files, FIFOs and collectors.
+// The mirrors of a switch: from the workers' rings to files, FIFOs and collectors (mirror_writer.hh).
 //
 // Control drains the rings after every step of the clock, puts the frames of all workers in one order, and
 // asks each mirror's rate. Under the virtual clock the bytes of a file are the same with any number of
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,8 +16,8 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
-#include "control/switch/mirror/mirror_collector.hh"
-#include "control/switch/mirror/mirror_output.hh"
+#include "control/switch/kernel/slow_path.hh"
+#include "control/switch/mirror/mirror_writer.hh"
 #include "lib/clock/capture_timeline.hh"
 #include "lib/queue/token_bucket.hh"
 #include "lib/record/mirror_ring.hh"
@@ -26,7 +27,7 @@ namespace sluice {
 class Mirrors {
   public:
     // By name: those of a configuration that are new or have another path.
-    using Outputs = std::map<std::string, std::unique_ptr<MirrorOutput>>;
+    using Outputs = std::map<std::string, std::unique_ptr<MirrorWriter>>;
     // What has become of frames that a mirror wanted.
     struct Counts {
         std::uint64_t mirrored = 0;
@@ -43,7 +44,7 @@ class Mirrors {
 
     // `timeline`: the stamps are those of captures on the switch's clock, as those of its outputs, and it
     // outlives this; null: of the time of day.
-    Mirrors(const Config& config, std::vector<std::string> ports, const CaptureTimeline* timeline);
+    Mirrors(const Config& config, const std::vector<std::string>& ports, const CaptureTimeline* timeline);
 
     // An error's text: nothing is changed.
     tl::expected<Outputs, std::string> open_new(const Config& config);
@@ -53,10 +54,9 @@ class Mirrors {
 
     bool is_on() const;      // any is enabled
     bool is_in_use() const;  // there is any, or has been
-    void drain(Time now);
-    // After it: hands the frames of collectors to the workers. True when it has handed over any: under the
-    // virtual clock the instant is then to be run again.
-    bool send(const ServedSwitch& of);
+    // Takes the frames from the workers and writes them. True when it has handed any for a collector over to
+    // a worker: under the virtual clock the instant is then to be run again.
+    bool serve(const ServedSwitch& of);
     // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go, and so do the
     // ways to collectors.
     void check_outputs(const ServedSwitch& of);
@@ -66,20 +66,20 @@ class Mirrors {
     std::vector<std::string> take_faults();
     // After the last turn: error texts, one for each output that is not whole. Frames that the workers have
     // not taken are lost.
-    std::vector<std::string> close(Switch& device);
+    std::vector<std::string> close(const ServedSwitch& of);
     std::vector<Status> status() const;  // by name
 
   private:
     struct Mirror {
         std::string name;
         MirrorConfig config;
-        std::unique_ptr<MirrorOutput> output;
-        MirrorCollector* collector = nullptr;  // `output`, if it is one
-        TokenBucket bucket;
+        std::uint32_t identity;  // among all that there have been
+        Counts counts;           // `lost` is without those in the rings now, less those when it began
+        std::unique_ptr<MirrorWriter> writer{};
+        std::deque<MirroredFrame> waiting{};
+        TokenBucket bucket{};
         Time latest{};  // of its frames
-        std::uint64_t suppressed = 0;
         bool fault_told = false;
-        Counts before;  // of outputs that it had before; its `lost` is less those of its number before
     };
     using Slot = MirrorRing::Frames::Slot;
     using Numbers = std::array<std::string, max_mirrors>;  // names
@@ -88,13 +88,13 @@ class Mirrors {
     const Mirror* find(const std::string& name) const;
     std::uint64_t lost_in_rings(unsigned number) const;
     Counts counts(unsigned number) const;
-    void write(const Slot& frame);
+    void drain(Time now);
+    void take(const Slot& frame);
+    static bool write(Mirror& mirror, const ServedSwitch& of);
     std::uint64_t stamp_of(Time at) const;
     void look_at_clock(Time now);
-    std::string header() const;
 
-    std::vector<std::string> ports_;
-    std::vector<std::uint64_t> speeds_;  // bits a second
+    std::vector<MirrorInterface> ports_;
     unsigned workers_;
     std::uint16_t ring_frames_;  // of each worker
     const CaptureTimeline* timeline_;
@@ -104,7 +104,7 @@ class Mirrors {
     std::array<std::unique_ptr<Mirror>, max_mirrors> mirrors_;
     std::vector<Slot> frames_;        // of one drain
     std::vector<const Slot*> order_;  // of frames_
-    std::uint32_t collectors_ = 0;    // that there have been
+    std::uint32_t made_ = 0;          // mirrors that there have been
 };
 
 }  // namespace sluice

@@ -250,10 +250,7 @@ bool RunningSwitch::serve_slow_path() { return slow_path_.serve(served()); }
 
 void RunningSwitch::poll_mirror_outputs() { mirrors_->check_outputs(served()); }
 
-bool RunningSwitch::serve_mirrors() {
-    mirrors_->drain(now());
-    return mirrors_->send(served());
-}
+bool RunningSwitch::serve_mirrors() { return mirrors_->serve(served()); }
 
 void RunningSwitch::set_fault(const std::string& port, const FaultSettings& fault, const std::string& what) {
     config_.ports.at(port).fault = fault;
@@ -299,8 +296,7 @@ std::vector<std::string> RunningSwitch::close() {
     std::vector<std::string> errors;
     if (std::string error = observation_->finish(*switch_, now()); !error.empty())
         errors.push_back(std::move(error));
-    mirrors_->drain(now());
-    for (std::string& error : mirrors_->close(*switch_)) errors.push_back(std::move(error));
+    for (std::string& error : mirrors_->close(served())) errors.push_back(std::move(error));
     for (PortId id = 0; id < switch_->port_count(); ++id) {
         std::string error = switch_->view(id).io().close();
         if (!error.empty()) errors.push_back("port " + names_[id] + ": " + error);
