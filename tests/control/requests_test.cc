@@ -337,7 +337,7 @@ class Requests {
         const Config before = bench_.running->config();
         const std::uint64_t generation = bench_.running->generation();
         const std::string answer = answer_line(*api_, client_, line);
-        check(line, answer, before, generation, !spoilt && !forces && method->kind == RpcMethod::Kind::reads);
+        check(line, answer, before, generation, !spoilt && !forces && !method->has_changes());
         api_->changes().tick();
     }
 

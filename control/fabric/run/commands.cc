@@ -15,7 +15,7 @@
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/schema/words.hh"
-#include "control/serve/server/commands.hh"
+#include "control/serve/server/api.hh"
 
 namespace sluice::fabric {
 namespace {

@@ -21,7 +21,6 @@
 #include "control/serve/daemon/service.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/budget.hh"
-#include "control/serve/server/commands.hh"
 #include "control/serve/server/http.hh"
 #include "control/serve/server/live_page.hh"
 #include "control/serve/server/metrics.hh"

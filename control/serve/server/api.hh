@@ -95,6 +95,10 @@ class Api {
     std::optional<Cleared> cleared_{};
 };
 
+// Carries out an operator's command (command_words.hh), of a timed event or a client: an error's text, or
+// empty.
+std::string run_command(Api& api, std::string_view text);
+
 // What the transaction refuses, as the answer to a request.
 RpcError rpc_error(const Refusal& refusal);
 // Throws RpcError.

@@ -1,9 +1,8 @@
-#include "control/serve/server/commands.hh"
-
 #include "control/config/schema/command_words.hh"
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
+#include "control/serve/server/api.hh"
 
 namespace sluice {
 namespace {

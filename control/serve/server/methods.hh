@@ -8,14 +8,12 @@
 
 namespace sluice {
 
-inline constexpr auto reads = RpcMethod::Kind::reads;
-inline constexpr auto changes = RpcMethod::Kind::changes;
+using enum RpcMethod::Kind;
 
 std::span<const RpcMethod> config_methods();  // methods_config.cc
 std::span<const RpcMethod> qos_methods();     // methods_qos.cc
 std::span<const RpcMethod> record_methods();  // methods_record.cc
 std::span<const RpcMethod> route_methods();   // methods_routes.cc
-std::span<const RpcMethod> worker_methods();  // methods_workers.cc
 
 // The parameters of a question about a flow, as route.lookup has them; `finish` is the caller's.
 FlowQuestion flow_question(RpcParameters& parameters);

@@ -71,7 +71,6 @@ Config parsed(const std::string& text) {
 
 Json get(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text_or("path", "");
-    parameters.finish();
     if (path.empty()) return {{"toml", to_toml(api.running().config())}};
     const auto value = value_at(api.running().config(), path);
     if (!value) throw refusal(value.error());
@@ -80,14 +79,12 @@ Json get(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json check(Api&, RpcClient&, RpcParameters& parameters) {
     const Config config = parsed(parameters.text("toml"));
-    parameters.finish();
     const auto findings = judge_config(config, Machine{std::thread::hardware_concurrency()});
     return {{"usable", !has_error(findings)}, {"findings", findings_json(findings)}};
 }
 
 Json diff(Api& api, RpcClient&, RpcParameters& parameters) {
     const Config config = parsed(parameters.text("toml"));
-    parameters.finish();
     return changes_json(config_changes(api.running().config(), config));
 }
 
@@ -110,16 +107,13 @@ Transaction::Options options_of(RpcParameters& parameters, std::string_view what
     if (text.empty()) return {.force = force, .what = what};
     const auto time = parse_time(text);
     if (!time || time->ps <= 0)
-        throw RpcError{RpcCode::bad_parameters,
-                       sluice::in_quotes(text) + " is no time",
-                       {{"path", "confirm"}, {"do", "write 30s"}}};
+        throw wrong_parameter("confirm", sluice::in_quotes(text) + " is no time", {{"do", "write 30s"}});
     return {.confirm = *time, .force = force, .what = what};
 }
 
 Json apply(Api& api, RpcClient&, RpcParameters& parameters) {
     Config config = parsed(parameters.text("toml"));
     const Transaction::Options wanted = options_of(parameters, "apply");
-    parameters.finish();
     return applied(done_or_throw(api.changes().apply(std::move(config), wanted)));
 }
 
@@ -132,7 +126,6 @@ Json set(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string path = parameters.text("path");
     const Json& value = parameters.any("value");
     const Transaction::Options wanted = options_of(parameters);
-    parameters.finish();
     auto changed = with_value(api.changes().base(), path, value_text(value));
     if (!changed) throw refusal(changed.error());
     return applied(done_or_throw(api.changes().apply(std::move(*changed), wanted)));
@@ -141,9 +134,8 @@ Json set(Api& api, RpcClient&, RpcParameters& parameters) {
 std::vector<ValueChange> value_changes(const Json& list) {
     constexpr std::size_t most = 256;
     const auto wrong = [](const std::string& why) {
-        return RpcError{RpcCode::bad_parameters,
-                        "parameter \"changes\" " + why,
-                        {{"path", "changes"}, {"do", R"(write [{"path": "seed", "value": 2}])"}}};
+        return wrong_parameter("changes", "parameter \"changes\" " + why,
+                               {{"do", R"(write [{"path": "seed", "value": 2}])"}});
     };
     if (!list.is_array() || list.empty()) throw wrong("must be a list, and not empty");
     if (list.size() > most) throw wrong(fmt::format("has more than {} entries", most));
@@ -164,11 +156,9 @@ Json change(Api& api, RpcClient& client, RpcParameters& parameters) {
     const std::vector<ValueChange> changes = value_changes(parameters.any("changes"));
     Transaction::Options wanted = options_of(parameters);
     if (parameters.boolean_or("trial", false)) wanted.trial = client.id;
-    parameters.finish();
     if (wanted.trial && !wanted.confirm)
-        throw RpcError{RpcCode::bad_parameters,
-                       "a trial has an end: parameter \"confirm\" is missing",
-                       {{"path", "confirm"}, {"do", "write 30s"}}};
+        throw wrong_parameter("confirm", "a trial has an end: parameter \"confirm\" is missing",
+                              {{"do", "write 30s"}});
     auto changed = with_values(api.changes().base(), changes);
     if (!changed) throw refusal(changed.error());
     return applied(done_or_throw(api.changes().apply(std::move(*changed), wanted)));
@@ -177,7 +167,6 @@ Json change(Api& api, RpcClient& client, RpcParameters& parameters) {
 // `trial`: of the client's own trial only.
 void take_trial(Api& api, const RpcClient& client, RpcParameters& parameters) {
     const bool trial = parameters.boolean_or("trial", false);
-    parameters.finish();
     if (trial) done_or_throw(api.changes().require_trial(client.id));
 }
 
@@ -191,8 +180,7 @@ Json rollback(Api& api, RpcClient& client, RpcParameters& parameters) {
     return applied(done_or_throw(api.changes().rollback()));
 }
 
-Json unsaved(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json unsaved(Api& api, RpcClient&, RpcParameters&) {
     return {{"file", api.file().path}, {"changes", changes_json(api.unsaved())}};
 }
 
@@ -211,8 +199,7 @@ Json entry_json(const ChangeLog::Entry& entry, std::uint64_t number) {
     return json;
 }
 
-Json history(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json history(Api& api, RpcClient&, RpcParameters&) {
     const ChangeLog& log = api.changes().log();
     Json list = Json::array();
     std::uint64_t number = log.lost();
@@ -224,25 +211,19 @@ Json save(Api& api, RpcClient&, RpcParameters& parameters) {
     const bool is_startup = parameters.boolean_or("startup", false);
     const std::string name =
         is_startup ? api.options().startup_file : parameters.text_or("file", api.options().config_file);
-    parameters.finish();
     const ConfigFile::Saved saved = is_startup ? api.save_startup() : api.save(name);
     Json json = {{"file", name}};
     if (!saved.original.empty()) json["original"] = saved.original;
     return json;
 }
 
-Json reset(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json reset(Api& api, RpcClient&, RpcParameters&) {
     return {{"file", api.options().config_file}, {"removed", api.reset_startup()}};
 }
 
-Json reload(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
-    return applied(api.reload());
-}
+Json reload(Api& api, RpcClient&, RpcParameters&) { return applied(api.reload()); }
 
-Json keys(Api&, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json keys(Api&, RpcClient&, RpcParameters&) {
     Json list = Json::array();
     for (const KeyInfo& key : schema_keys())
         list.push_back({{"path", key.path()},
@@ -257,58 +238,47 @@ Json keys(Api&, RpcClient&, RpcParameters& parameters) {
 }  // namespace
 
 std::span<const RpcMethod> config_methods() {
-    static constexpr std::array methods{
-        RpcMethod{"config.apply", "toml: TEXT, confirm?: TIME, force?: BOOL", "APPLIED",
-                  "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
-                  "unless config.confirm comes in time, and without it keeps changes that wait; "
-                  "with `force` although it is not lossless.",
-                  changes, true, apply},
-        RpcMethod{"config.change",
-                  "changes: [{path: PATH, value?: VALUE}], confirm?: TIME, force?: BOOL, trial?: BOOL",
-                  "APPLIED",
-                  "Changes values together, all or none, judged together; without `value` a key or section "
-                  "goes back to its default. A `trial` has `confirm` and belongs to this connection: it goes "
-                  "back when the connection ends, or when another change comes.",
-                  changes, false, change},
-        RpcMethod{"config.check", "toml: TEXT", "{usable: BOOL, findings: [FINDING]}",
-                  "Judges a configuration without using it.", reads, true, check},
-        RpcMethod{"config.confirm", "trial?: BOOL", "{kept: NUMBER}",
-                  "Keeps the changes that wait for it; with `trial` only this connection's trial.", changes,
-                  false, confirm},
-        RpcMethod{"config.diff", "toml: TEXT", "[CHANGE]", "The changes that TEXT would make.", reads, true,
-                  diff},
-        RpcMethod{"config.get", "path?: PATH", "{toml?: TEXT, path?: PATH, value?: TEXT}",
-                  "The running configuration as TOML, or one value.", reads, false, get},
-        RpcMethod{"config.history", "",
-                  "{entries: [{number: NUMBER, at_ns: NUMBER, wall: TEXT, what: TEXT, who: TEXT, "
-                  "pid?: NUMBER, uid?: NUMBER, user?: TEXT, changes: [CHANGE], left_out?: NUMBER}], "
-                  "lost: NUMBER}",
-                  "The last 64 changes of the configuration: when, by whom, from what to what.", reads, false,
-                  history},
-        RpcMethod{"config.keys", "",
-                  "[{path: PATH, type: TEXT, allowed: TEXT, default: TEXT, restart: BOOL, sentence: TEXT}]",
-                  "All keys with type, range, default and meaning.", reads, false, keys},
-        RpcMethod{"config.reload", "", "APPLIED",
-                  "Reads the switch's file anew and applies it, whole or not at all, as SIGHUP does.",
-                  changes, false, reload},
-        RpcMethod{"config.reset", "", "{file: TEXT, removed: BOOL}",
-                  "Removes what config.save with `startup` wrote: the next start reads `file`.", changes,
-                  false, reset},
-        RpcMethod{"config.rollback", "trial?: BOOL", "APPLIED",
-                  "Goes back to the configuration before the last change; with `trial` only if that is this "
-                  "connection's trial.",
-                  changes, false, rollback},
-        RpcMethod{"config.save", "file?: TEXT, startup?: BOOL", "{file: TEXT, original?: TEXT}",
-                  "Writes the running configuration to the file it came from, whose text changes only where "
-                  "it has to, or "
-                  "to one beside it, or with `startup` to that of --startup, for the next start; `original` "
-                  "is where the text before is kept when it could not be kept.",
-                  changes, false, save},
-        RpcMethod{"config.set", "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
-                  "Changes one value.", changes, false, set},
-        RpcMethod{"config.unsaved", "", "{file: TEXT, changes: [CHANGE]}",
-                  "The changes of the running configuration against the file that it came from.", reads,
-                  false, unsaved},
+    static const std::vector<RpcMethod> methods{
+        {"config.apply", changes_bulk, apply, "toml: TEXT, confirm?: TIME, force?: BOOL", "APPLIED",
+         "Makes this the configuration, whole or not at all; with `confirm` it goes back by itself "
+         "unless config.confirm comes in time, and without it keeps changes that wait; "
+         "with `force` although it is not lossless."},
+        {"config.change", changes, change,
+         "changes: [{path: PATH, value?: VALUE}], confirm?: TIME, force?: BOOL, trial?: BOOL", "APPLIED",
+         "Changes values together, all or none, judged together; without `value` a key or section "
+         "goes back to its default. A `trial` has `confirm` and belongs to this connection: it goes "
+         "back when the connection ends, or when another change comes."},
+        {"config.check", reads_bulk, check, "toml: TEXT", "{usable: BOOL, findings: [FINDING]}",
+         "Judges a configuration without using it."},
+        {"config.confirm", changes, confirm, "trial?: BOOL", "{kept: NUMBER}",
+         "Keeps the changes that wait for it; with `trial` only this connection's trial."},
+        {"config.diff", reads_bulk, diff, "toml: TEXT", "[CHANGE]", "The changes that TEXT would make."},
+        {"config.get", reads, get, "path?: PATH", "{toml?: TEXT, path?: PATH, value?: TEXT}",
+         "The running configuration as TOML, or one value."},
+        {"config.history", reads, history, "",
+         "{entries: [{number: NUMBER, at_ns: NUMBER, wall: TEXT, what: TEXT, who: TEXT, "
+         "pid?: NUMBER, uid?: NUMBER, user?: TEXT, changes: [CHANGE], left_out?: NUMBER}], "
+         "lost: NUMBER}",
+         "The last 64 changes of the configuration: when, by whom, from what to what."},
+        {"config.keys", reads, keys, "",
+         "[{path: PATH, type: TEXT, allowed: TEXT, default: TEXT, restart: BOOL, sentence: TEXT}]",
+         "All keys with type, range, default and meaning."},
+        {"config.reload", changes, reload, "", "APPLIED",
+         "Reads the switch's file anew and applies it, whole or not at all, as SIGHUP does."},
+        {"config.reset", changes, reset, "", "{file: TEXT, removed: BOOL}",
+         "Removes what config.save with `startup` wrote: the next start reads `file`."},
+        {"config.rollback", changes, rollback, "trial?: BOOL", "APPLIED",
+         "Goes back to the configuration before the last change; with `trial` only if that is this "
+         "connection's trial."},
+        {"config.save", changes, save, "file?: TEXT, startup?: BOOL", "{file: TEXT, original?: TEXT}",
+         "Writes the running configuration to the file it came from, whose text changes only where "
+         "it has to, or "
+         "to one beside it, or with `startup` to that of --startup, for the next start; `original` "
+         "is where the text before is kept when it could not be kept."},
+        {"config.set", changes, set, "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
+         "Changes one value."},
+        {"config.unsaved", reads, unsaved, "", "{file: TEXT, changes: [CHANGE]}",
+         "The changes of the running configuration against the file that it came from."},
     };
     return methods;
 }

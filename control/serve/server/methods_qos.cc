@@ -117,8 +117,7 @@ Json configured_json(const Config& config) {
     return list;
 }
 
-Json show(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json show(Api& api, RpcClient&, RpcParameters&) {
     const RunningSwitch& running = api.running();
     const EffectiveQos& qos = running.qos();
     Json json = {{"cell_bytes", qos.cell.bytes()}, {"pools", Json::array()}, {"ports", Json::object()}};
@@ -136,13 +135,11 @@ Json show(Api& api, RpcClient&, RpcParameters& parameters) {
 }  // namespace
 
 std::span<const RpcMethod> qos_methods() {
-    static constexpr std::array methods{
-        RpcMethod{
-            "qos.show", "",
-            "{cell_bytes: NUMBER, pools: [OBJECT], ports: OBJECT, configured: [{path: PATH, value: TEXT}], "
-            "exceptions: [TEXT]}",
-            "Buffer, groups, queues and PFC: what is configured, what it comes to, what is not promised.",
-            reads, false, show},
+    static const std::vector<RpcMethod> methods{
+        {"qos.show", reads, show, "",
+         "{cell_bytes: NUMBER, pools: [OBJECT], ports: OBJECT, configured: [{path: PATH, value: TEXT}], "
+         "exceptions: [TEXT]}",
+         "Buffer, groups, queues and PFC: what is configured, what it comes to, what is not promised."},
     };
     return methods;
 }

@@ -23,7 +23,6 @@ Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     constexpr std::uint64_t usual = 20;
     const std::uint64_t last =
         parameters.has("last") ? parameters.integer("last", 1, DecisionJoiner::max_latest) : usual;
-    parameters.finish();
     const DecisionJoiner* log = api.running().observation().log();
     if (log == nullptr)
         throw RpcError{RpcCode::not_now,
@@ -54,9 +53,8 @@ WhyPlace place_of(const RunningSwitch& running, const std::string& text) {
         place.number = static_cast<ClassId>(text.back() - '0');
     }
     if (!place.port)
-        throw RpcError{RpcCode::bad_parameters,
-                       fmt::format("there is no port {}", sluice::in_quotes(text)),
-                       {{"path", "at"}, {"allowed", "a port, or a port and a class from 0 to 7: h1.3"}}};
+        throw wrong_parameter("at", fmt::format("there is no port {}", sluice::in_quotes(text)),
+                              {{"allowed", "a port, or a port and a class from 0 to 7: h1.3"}});
     return place;
 }
 
@@ -81,7 +79,6 @@ std::uint64_t last_of(RpcParameters& parameters) {
 Json why_show(Api& api, RpcClient&, RpcParameters& parameters) {
     const WhyPlace place = parameters.has("at") ? place_of(api.running(), parameters.text("at")) : WhyPlace{};
     const std::uint64_t last = last_of(parameters);
-    parameters.finish();
     return why_at(api.running(), place, last);
 }
 
@@ -121,7 +118,6 @@ Json why_flow(Api& api, RpcClient&, RpcParameters& parameters) {
     const bool with_source = parameters.has("source");
     const FlowQuestion question = flow_question(parameters);
     const std::uint64_t last = last_of(parameters);
-    parameters.finish();
     RunningSwitch& running = api.running();
     const FlowAnswer way = look_up(running, question);
     WhyPlace place;
@@ -145,8 +141,7 @@ Json why_flow(Api& api, RpcClient&, RpcParameters& parameters) {
     return answer;
 }
 
-Json mirror_show(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json mirror_show(Api& api, RpcClient&, RpcParameters&) {
     Json list = Json::array();
     for (const Mirrors::Status& mirror : api.running().mirrors().status()) {
         Json on = Json::array();
@@ -168,24 +163,20 @@ Json mirror_show(Api& api, RpcClient&, RpcParameters& parameters) {
 }  // namespace
 
 std::span<const RpcMethod> record_methods() {
-    static constexpr std::array methods{
-        RpcMethod{"decisions.list", "last?: NUMBER", "{recorded: NUMBER, records: [OBJECT]}",
-                  "The last decision records, 20 or as many as wanted of 1000, as in their file.", reads,
-                  false, list},
-        RpcMethod{"mirror.show", "", "{mirrors: [OBJECT]}",
-                  "The mirrors: what they show, where it goes, what is wrong with that, and their counts.",
-                  reads, false, mirror_show},
-        RpcMethod{
-            "why.flow",
-            "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: NUMBER, "
-            "qp?: NUMBER, last?: NUMBER",
-            "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT], way: OBJECT}",
-            "The same on the way that such a packet takes now.", reads, false, why_flow},
-        RpcMethod{"why.show", "at?: PLACE, last?: NUMBER",
-                  "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT]}",
-                  "Why senders were paused, packets dropped and queues held up, at a port or a class of it "
-                  "(h1.3), as the recorder has it: one entry a cause, the 20 worst, or as many as wanted.",
-                  reads, false, why_show},
+    static const std::vector<RpcMethod> methods{
+        {"decisions.list", reads, list, "last?: NUMBER", "{recorded: NUMBER, records: [OBJECT]}",
+         "The last decision records, 20 or as many as wanted of 1000, as in their file."},
+        {"mirror.show", reads, mirror_show, "", "{mirrors: [OBJECT]}",
+         "The mirrors: what they show, where it goes, what is wrong with that, and their counts."},
+        {"why.flow", reads, why_flow,
+         "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: NUMBER, "
+         "qp?: NUMBER, last?: NUMBER",
+         "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT], way: OBJECT}",
+         "The same on the way that such a packet takes now."},
+        {"why.show", reads, why_show, "at?: PLACE, last?: NUMBER",
+         "{recorder: NUMBER, now_ns: NUMBER, left_out: NUMBER, entries: [OBJECT]}",
+         "Why senders were paused, packets dropped and queues held up, at a port or a class of it "
+         "(h1.3), as the recorder has it: one entry a cause, the 20 worst, or as many as wanted."},
     };
     return methods;
 }

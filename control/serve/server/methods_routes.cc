@@ -17,9 +17,7 @@ namespace sluice {
 namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& message, const std::string& fix = {}) {
-    RpcError error{RpcCode::bad_parameters, path + ": " + message, {{"path", path}}};
-    if (!fix.empty()) error.data["do"] = fix;
-    throw error;
+    throw wrong_parameter(path, path + ": " + message, fix.empty() ? Json::object() : Json{{"do", fix}});
 }
 
 template <class T>
@@ -130,7 +128,6 @@ std::vector<Change> changes_of(const Set& there, std::vector<Entry> asked, Verb 
 template <class Entry, class Read>
 std::vector<Entry> entries_of(RpcParameters& parameters, const char* name, Read read) {
     const Json& list = parameters.any(name);
-    parameters.finish();
     if (!list.is_array()) refuse(name, "must be a list");
     std::vector<Entry> entries;
     entries.reserve(list.size());
@@ -139,7 +136,8 @@ std::vector<Entry> entries_of(RpcParameters& parameters, const char* name, Read 
     return entries;
 }
 
-Json change_routes(Api& api, RpcParameters& parameters, Verb verb) {
+template <Verb verb>
+Json routes(Api& api, RpcClient&, RpcParameters& parameters) {
     auto asked =
         entries_of<RouteConfig>(parameters, "routes", [&](const Json& json, const std::string& path) {
             return route_of(json, path, verb != Verb::remove);
@@ -179,7 +177,8 @@ std::vector<NeighborKey> moved_by(const NeighborSet& there, const std::vector<Ne
     return {moved.begin(), moved.end()};
 }
 
-Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
+template <Verb verb>
+Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
     auto asked =
         entries_of<NeighborConfig>(parameters, "neighbors", [&](const Json& json, const std::string& path) {
             return neighbor_of(json, path, verb != Verb::remove);
@@ -200,16 +199,6 @@ Json change_neighbors(Api& api, RpcParameters& parameters, Verb verb) {
     return {{"changed", changes.neighbors.size()}, {"generation", api.running().generation()}};
 }
 
-template <Verb verb>
-Json routes(Api& api, RpcClient&, RpcParameters& parameters) {
-    return change_routes(api, parameters, verb);
-}
-
-template <Verb verb>
-Json neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
-    return change_neighbors(api, parameters, verb);
-}
-
 std::string_view source_text(const Routes::Source& source) {
     constexpr std::array<std::array<std::string_view, 4>, route_origins> texts{
         {{"address", "neighbor", "static", "subnet"},
@@ -227,8 +216,7 @@ std::string_view word_of_drop(const RunningSwitch& running, const Routes::Listed
     return route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
 }
 
-Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json list_routes(Api& api, RpcClient&, RpcParameters&) {
     Json list = Json::array();
     for (const Routes::Listed& route : api.running().routes().list()) {
         Json via = word_of_drop(api.running(), route);
@@ -249,8 +237,7 @@ Json list_routes(Api& api, RpcClient&, RpcParameters& parameters) {
     return list;
 }
 
-Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
+Json list_neighbors(Api& api, RpcClient&, RpcParameters&) {
     Json list = Json::array();
     for (const NeighborConfig& neighbor : *api.running().config().neighbors) {
         Json entry = {{"address", print_address(neighbor.address)},
@@ -274,14 +261,10 @@ Json list_neighbors(Api& api, RpcClient&, RpcParameters& parameters) {
     return list;
 }
 
-Json list_groups(Api& api, RpcClient&, RpcParameters& parameters) {
-    parameters.finish();
-    return groups_json(api.running());
-}
+Json list_groups(Api& api, RpcClient&, RpcParameters&) { return groups_json(api.running()); }
 
 Json lookup(Api& api, RpcClient&, RpcParameters& parameters) {
     const FlowQuestion question = flow_question(parameters);
-    parameters.finish();
     const FlowAnswer answer = look_up(api.running(), question);
     Json json = {{"prefix", answer.match ? Json(print_prefix(answer.match->prefix)) : Json(nullptr)},
                  {"source", answer.match ? Json(source_text(answer.match->source)) : Json(nullptr)},
@@ -321,54 +304,45 @@ FlowQuestion flow_question(RpcParameters& parameters) {
 }
 
 std::span<const RpcMethod> route_methods() {
-    static constexpr std::array methods{
-        RpcMethod{
-            "group.list", "",
-            "[{group: PREFIX, number: NUMBER, mode: TEXT, flowlets: NUMBER, moves: NUMBER, collisions: "
-            "NUMBER, members: [{via: ADDRESS, port: NAME, weight: NUMBER, packets: NUMBER, bytes: NUMBER, "
-            "up?: BOOL, load_ppm?: NUMBER, queued_bytes?: NUMBER, bands?: [NUMBER], stopped_queues?: "
-            "[NUMBER], told_bands?: [NUMBER]}]}]",
-            "Groups of several next hops by their first prefix; with load balancing the members' quality: "
-            "bands by queue, 0 idle to 15 stopped. In a fabric with remote_quality also what the neighbor "
-            "tells of the way behind it, by traffic class.",
-            reads, false, list_groups},
-        RpcMethod{"neighbor.add", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
-                  "Adds neighbors, all or none.", changes, true, neighbors<Verb::add>},
-        RpcMethod{
-            "neighbor.delete", "neighbors: [ADDRESS]", "{changed: NUMBER, generation: NUMBER}",
-            "Deletes neighbors, all or none: addresses, or {address, port} where several ports have one.",
-            changes, true, neighbors<Verb::remove>},
-        RpcMethod{"neighbor.list", "",
-                  "[{address: ADDRESS, port: NAME, mac: MAC, vlan?: NUMBER, source: TEXT, used: BOOL}]",
-                  "All neighbors.", reads, false, list_neighbors},
-        RpcMethod{
-            "neighbor.replace", "neighbors: [NEIGHBOR]", "{changed: NUMBER, generation: NUMBER}",
-            "Adds or replaces neighbors, all or none. One moves here from the one other port that has its "
-            "address, unless that is link-local.",
-            changes, true, neighbors<Verb::replace>},
-        RpcMethod{
-            "route.add", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
-            "Adds routes, all or none; via: addresses or {address, port, weight}, or \"blackhole\"; without "
-            "a port it is every neighbor of that address; load_balance?: as "
-            "[load_balance].mode.",
-            changes, true, routes<Verb::add>},
-        RpcMethod{"route.delete", "routes: [PREFIX]", "{changed: NUMBER, generation: NUMBER}",
-                  "Deletes routes, all or none.", changes, true, routes<Verb::remove>},
-        RpcMethod{"route.list", "",
-                  "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER, port?: NAME}], source: "
-                  "TEXT, used: "
-                  "BOOL, load_balance?: TEXT}]",
-                  "All routes, of the configuration (static) and of the kernel; used: none comes before it.",
-                  reads, false, list_routes},
-        RpcMethod{"route.lookup",
-                  "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: "
-                  "NUMBER, qp?: NUMBER",
-                  "{prefix: PREFIX|NULL, source: TEXT|NULL, group: VALUE, hash: NUMBER, bucket: VALUE, "
-                  "buckets: NUMBER, port: NAME|NULL, why: TEXT, drop?: TEXT}",
-                  "Which route and of what source, bucket, member and port a packet takes now, and why.",
-                  reads, false, lookup},
-        RpcMethod{"route.replace", "routes: [ROUTE]", "{changed: NUMBER, generation: NUMBER}",
-                  "Adds or replaces routes, all or none.", changes, true, routes<Verb::replace>},
+    static const std::vector<RpcMethod> methods{
+        {"group.list", reads, list_groups, "",
+         "[{group: PREFIX, number: NUMBER, mode: TEXT, flowlets: NUMBER, moves: NUMBER, collisions: "
+         "NUMBER, members: [{via: ADDRESS, port: NAME, weight: NUMBER, packets: NUMBER, bytes: NUMBER, "
+         "up?: BOOL, load_ppm?: NUMBER, queued_bytes?: NUMBER, bands?: [NUMBER], stopped_queues?: "
+         "[NUMBER], told_bands?: [NUMBER]}]}]",
+         "Groups of several next hops by their first prefix; with load balancing the members' quality: "
+         "bands by queue, 0 idle to 15 stopped. In a fabric with remote_quality also what the neighbor "
+         "tells of the way behind it, by traffic class."},
+        {"neighbor.add", changes_bulk, neighbors<Verb::add>, "neighbors: [NEIGHBOR]",
+         "{changed: NUMBER, generation: NUMBER}", "Adds neighbors, all or none."},
+        {"neighbor.delete", changes_bulk, neighbors<Verb::remove>, "neighbors: [ADDRESS]",
+         "{changed: NUMBER, generation: NUMBER}",
+         "Deletes neighbors, all or none: addresses, or {address, port} where several ports have one."},
+        {"neighbor.list", reads, list_neighbors, "",
+         "[{address: ADDRESS, port: NAME, mac: MAC, vlan?: NUMBER, source: TEXT, used: BOOL}]",
+         "All neighbors."},
+        {"neighbor.replace", changes_bulk, neighbors<Verb::replace>, "neighbors: [NEIGHBOR]",
+         "{changed: NUMBER, generation: NUMBER}",
+         "Adds or replaces neighbors, all or none. One moves here from the one other port that has its "
+         "address, unless that is link-local."},
+        {"route.add", changes_bulk, routes<Verb::add>, "routes: [ROUTE]",
+         "{changed: NUMBER, generation: NUMBER}",
+         "Adds routes, all or none; via: addresses or {address, port, weight}, or \"blackhole\"; without "
+         "a port it is every neighbor of that address; load_balance?: as [load_balance].mode."},
+        {"route.delete", changes_bulk, routes<Verb::remove>, "routes: [PREFIX]",
+         "{changed: NUMBER, generation: NUMBER}", "Deletes routes, all or none."},
+        {"route.list", reads, list_routes, "",
+         "[{prefix: PREFIX, via: TEXT|[{address: ADDRESS, weight: NUMBER, port?: NAME}], source: "
+         "TEXT, used: BOOL, load_balance?: TEXT}]",
+         "All routes, of the configuration (static) and of the kernel; used: none comes before it."},
+        {"route.lookup", reads, lookup,
+         "destination: ADDRESS, source?: ADDRESS, protocol?: NUMBER, sport?: NUMBER, dport?: "
+         "NUMBER, qp?: NUMBER",
+         "{prefix: PREFIX|NULL, source: TEXT|NULL, group: VALUE, hash: NUMBER, bucket: VALUE, "
+         "buckets: NUMBER, port: NAME|NULL, why: TEXT, drop?: TEXT}",
+         "Which route and of what source, bucket, member and port a packet takes now, and why."},
+        {"route.replace", changes_bulk, routes<Verb::replace>, "routes: [ROUTE]",
+         "{changed: NUMBER, generation: NUMBER}", "Adds or replaces routes, all or none."},
     };
     return methods;
 }

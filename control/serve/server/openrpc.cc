@@ -1,10 +1,15 @@
-#include "control/serve/server/openrpc.hh"
+// The methods' tables as an OpenRPC document.
+//
+// They have parameters and results in a notation of their own: "path: PATH, force?: BOOL" are members, of
+// which the second may be left out; {...} is an object of them, [T] a list, T|U either. A name in capitals is
+// one of the types below, or of the components.
 
 #include <fmt/format.h>
 
 #include <array>
 #include <stdexcept>
 
+#include "control/serve/server/rpc.hh"
 #include "lib/values/ids.hh"
 
 namespace sluice {
@@ -174,6 +179,14 @@ Json error_of(const Error& error) {
     return {{"code", static_cast<int>(error.code)}, {"message", error.message}};
 }
 
+// Throws std::logic_error when the type is none: a fault of the table.
+Json schema_of(std::string_view type) {
+    Reader reader(type);
+    Json schema = reader.type();
+    reader.finish();
+    return schema;
+}
+
 Json method_json(const RpcMethod& method) {
     Json parameters = Json::array();
     Reader reader(method.parameters);
@@ -189,19 +202,12 @@ Json method_json(const RpcMethod& method) {
             {"params", std::move(parameters)},
             {"result", {{"name", "result"}, {"schema", schema_of(method.result)}}},
             {"errors", std::move(list)},
-            {"x-changes", method.kind == RpcMethod::Kind::changes},
-            {"x-max-line-bytes", method.bulk ? max_line_bytes : max_plain_line_bytes}};
+            {"x-changes", method.has_changes()},
+            {"x-max-line-bytes", method.is_bulk() ? max_line_bytes : max_plain_line_bytes}};
 }
 
 }  // namespace
 }  // namespace openrpc
-
-Json schema_of(std::string_view type) {
-    openrpc::Reader reader(type);
-    Json schema = reader.type();
-    reader.finish();
-    return schema;
-}
 
 Json openrpc_document() {
     using namespace openrpc;

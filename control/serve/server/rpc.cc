@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <set>
 
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
@@ -69,6 +70,25 @@ void check_shape(const Json& request) {
         invalid("\"params\" must be an object: parameters have names");
 }
 
+// Refuses parameters that the method's table does not have.
+void check_names(const RpcMethod& method, const Json& given) {
+    std::set<std::string_view> known;
+    int depth = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < method.parameters.size(); ++at) {
+        const char c = method.parameters[at];
+        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+        if (depth == 0 && c == ',') begin = at + 2;
+        if (depth == 0 && c == ':') {
+            const std::string_view name = method.parameters.substr(begin, at - begin);
+            known.insert(name.substr(0, name.find('?')));
+        }
+    }
+    for (const auto& [name, value] : given.items())
+        if (!known.contains(name))
+            throw wrong_parameter(name, "unknown parameter " + sluice::in_quotes(name));
+}
+
 bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
 
 RpcError no_memory(Api& api, std::uint64_t generation) {
@@ -91,12 +111,14 @@ Json answer_one(Api& api, RpcClient& client, const Json& request, std::size_t li
         check_shape(request);
         wanted = request.contains("id");
         const RpcMethod& method = method_of(request["method"].get_ref<const std::string&>());
-        if (!method.bulk && line_bytes > max_plain_line_bytes)
+        if (!method.is_bulk() && line_bytes > max_plain_line_bytes)
             throw RpcError{RpcCode::too_much, fmt::format("a line of {} bytes: {} takes at most {}",
                                                           line_bytes, method.name, max_plain_line_bytes)};
-        if (method.kind == RpcMethod::Kind::changes) api.require_changes();
+        if (method.has_changes()) api.require_changes();
         static const Json none = Json::object();
-        RpcParameters parameters(request.contains("params") ? request["params"] : none);
+        const Json& given = request.contains("params") ? request["params"] : none;
+        check_names(method, given);
+        RpcParameters parameters(given);
         const Transaction::Acting acting(api.changes(), client.author);
         Json result = method.call(api, client, parameters);
         if (api.running().generation() != generation)
@@ -165,63 +187,39 @@ void refuse_if(std::string error) {
     if (!error.empty()) throw RpcError{RpcCode::refused, std::move(error)};
 }
 
-RpcParameters::RpcParameters(const Json& object) : object_(object) {}
+RpcError wrong_parameter(std::string_view name, std::string message, const Json& more) {
+    Json data = {{"path", name}};
+    data.update(more);
+    return {RpcCode::bad_parameters, std::move(message), std::move(data)};
+}
 
-const Json& RpcParameters::take(const char* name) {
-    asked_.emplace_back(name);
+const Json& RpcParameters::any(const char* name) {
     const auto found = object_.find(name);
-    if (found == object_.end())
-        throw RpcError{
-            RpcCode::bad_parameters, fmt::format("parameter \"{}\" is missing", name), {{"path", name}}};
+    if (found == object_.end()) throw wrong_parameter(name, fmt::format("parameter \"{}\" is missing", name));
     return *found;
 }
 
 std::string RpcParameters::text(const char* name) {
-    const Json& value = take(name);
+    const Json& value = any(name);
     if (!value.is_string())
-        throw RpcError{RpcCode::bad_parameters,
-                       fmt::format("parameter \"{}\" must be a string", name),
-                       {{"path", name}}};
+        throw wrong_parameter(name, fmt::format("parameter \"{}\" must be a string", name));
     return value.get<std::string>();
 }
 
-std::string RpcParameters::text_or(const char* name, std::string fallback) {
-    asked_.emplace_back(name);
-    return has(name) ? text(name) : fallback;
-}
-
 bool RpcParameters::boolean(const char* name) {
-    const Json& value = take(name);
+    const Json& value = any(name);
     if (!value.is_boolean())
-        throw RpcError{RpcCode::bad_parameters,
-                       fmt::format("parameter \"{}\" must be true or false", name),
-                       {{"path", name}}};
+        throw wrong_parameter(name, fmt::format("parameter \"{}\" must be true or false", name));
     return value.get<bool>();
 }
 
-bool RpcParameters::boolean_or(const char* name, bool fallback) {
-    asked_.emplace_back(name);
-    return has(name) ? boolean(name) : fallback;
-}
-
 std::uint64_t RpcParameters::integer(const char* name, std::uint64_t low, std::uint64_t high) {
-    const Json& value = take(name);
-    const bool fits =
-        value.is_number_unsigned() && value.get<std::uint64_t>() >= low && value.get<std::uint64_t>() <= high;
-    if (!fits)
-        throw RpcError{RpcCode::bad_parameters,
-                       fmt::format("parameter \"{}\" must be an integer from {} to {}", name, low, high),
-                       {{"path", name}, {"allowed", fmt::format("{} to {}", low, high)}}};
+    const Json& value = any(name);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high)
+        throw wrong_parameter(
+            name, fmt::format("parameter \"{}\" must be an integer from {} to {}", name, low, high),
+            {{"allowed", fmt::format("{} to {}", low, high)}});
     return value.get<std::uint64_t>();
-}
-
-const Json& RpcParameters::any(const char* name) { return take(name); }
-
-void RpcParameters::finish() const {
-    for (const auto& [name, value] : object_.items())
-        if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
-            throw RpcError{
-                RpcCode::bad_parameters, "unknown parameter " + sluice::in_quotes(name), {{"path", name}}};
 }
 
 std::string refuse_line(RpcCode code, std::string_view message) {

@@ -51,44 +51,51 @@ std::size_t max_memory(const Config& config, std::size_t line_bytes);
 // Throws RpcError (refused) with the error's text, if there is one.
 void refuse_if(std::string error);
 
-// A request's parameters, each asked for by name; `finish` refuses those that nobody asked for.
+// Of a parameter that is missing or wrong; `more`: what is known of allowed and do.
+RpcError wrong_parameter(std::string_view name, std::string message, const Json& more = Json::object());
+
+// A request's parameters, which its method has, each asked for by name.
 class RpcParameters {
   public:
-    explicit RpcParameters(const Json& object);
+    explicit RpcParameters(const Json& object) : object_(object) {}
 
     bool has(const char* name) const { return object_.contains(name); }
     std::string text(const char* name);
-    std::string text_or(const char* name, std::string fallback);
+    std::string text_or(const char* name, std::string fallback) {
+        return has(name) ? text(name) : std::move(fallback);
+    }
     bool boolean(const char* name);
-    bool boolean_or(const char* name, bool fallback);
+    bool boolean_or(const char* name, bool fallback) { return has(name) ? boolean(name) : fallback; }
     std::uint64_t integer(const char* name, std::uint64_t low, std::uint64_t high);
     const Json& any(const char* name);
-    void finish() const;
 
   private:
-    const Json& take(const char* name);
-
     const Json& object_;
-    std::vector<std::string> asked_;
 };
 
 class Api;
 struct RpcClient;
 
 struct RpcMethod {
-    enum class Kind : std::uint8_t { reads, changes };
+    // Bulk: it takes lines of max_line_bytes.
+    enum class Kind : std::uint8_t { reads, changes, reads_bulk, changes_bulk };
 
-    std::string_view name;        // "route.add"
-    std::string_view parameters;  // "path: PATH, force?: BOOL", in the notation of openrpc.hh
-    std::string_view result;      // "{changed: NUMBER, generation: NUMBER}", likewise
+    std::string_view name;  // "route.add"
+    Kind kind;
+    Json (*call)(Api&, RpcClient&, RpcParameters&);
+    std::string_view
+        parameters;           // "path: PATH, force?: BOOL", in the notation of openrpc.cc; others are refused
+    std::string_view result;  // "{changed: NUMBER, generation: NUMBER}", likewise
     std::string_view sentence;
-    Kind kind = Kind::reads;
-    bool bulk = false;  // takes lines of max_line_bytes
-    Json (*call)(Api&, RpcClient&, RpcParameters&) = nullptr;
+    bool has_changes() const { return kind == Kind::changes || kind == Kind::changes_bulk; }
+    bool is_bulk() const { return kind == Kind::reads_bulk || kind == Kind::changes_bulk; }
 };
 
 // All there are, sorted by name.
 std::span<const RpcMethod> rpc_methods();
+// They as an OpenRPC document (spec.open-rpc.org): the answer of `rpc.discover` and the output of `sluiced
+// --openrpc`.
+Json openrpc_document();
 
 // A line on its way to its answer, one request a step, so that a batch takes no longer at a time than its
 // longest request. A batch is checked as a whole before its first request is answered.
