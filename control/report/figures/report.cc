@@ -40,7 +40,7 @@ Json ledger_json(RunningSwitch& running) {
 struct KernelSource {
     const KernelControl& kernel;
     std::uint64_t asks_lost = 0;
-    const KernelTables& tables() const { return kernel.mirror().tables(); }
+    const KernelTables& tables() const { return kernel.tables(); }
 };
 
 FIGURE_ROWS(kernel_rows, KernelSource, "kernel") = {

@@ -5,7 +5,6 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/report/figures/report_rows.hh"
-#include "control/switch/running/broken_promises.hh"
 #include "control/switch/running/running_switch.hh"
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/ports/port.hh"
@@ -66,7 +65,7 @@ RunVerdict judge_run(const RunningSwitch& running) {
                                                   print_count(sent, "packet"), print_was(sent),
                                                   running.port_names()[id]));
     }
-    for (const std::string& promise : broken_promises(running)) verdict.reasons.push_back(promise);
+    for (const std::string& promise : running.broken_promises()) verdict.reasons.push_back(promise);
     for (PortId id = 0; id < ports; ++id) {
         const PortAccount account = device.view(id).io().account();
         const auto lost = [&](std::uint64_t frames, std::string_view how) {

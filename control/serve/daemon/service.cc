@@ -9,7 +9,6 @@
 
 #include "control/config/schema/values.hh"
 #include "control/serve/server/notify.hh"
-#include "control/switch/running/broken_promises.hh"
 #include "control/switch/running/running_switch.hh"
 #include "dataplane/path/turn_counters.hh"
 #include "dataplane/run/switch.hh"
@@ -109,7 +108,7 @@ std::string Service::status() const {
     if (count > max_named) down += ", ...";
     std::string text = fmt::format("{} of {} up", names.size() - count, print_count(names.size(), "port"));
     if (count != 0) text += fmt::format(" (down: {})", down);
-    if (const auto reasons = broken_promises(running_); !reasons.empty())
+    if (const auto reasons = running_.broken_promises(); !reasons.empty())
         text += fmt::format("; not lossless: {}", reasons.front());
     if (refused_) text += "; the last reload was refused: the journal says why";
     std::ranges::replace(text, '\n', ' ');  // which would begin another state

@@ -8,7 +8,6 @@
 #include "control/report/figures/report_port.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/methods.hh"
-#include "control/switch/running/broken_promises.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
@@ -125,7 +124,7 @@ Json show(Api& api, RpcClient&, RpcParameters&) {
     for (PortId id = 0; id < running.port_names().size(); ++id)
         json["ports"][running.port_names()[id]] = port_json(running, id);
     json["configured"] = configured_json(running.config());
-    json["exceptions"] = broken_promises(running);
+    json["exceptions"] = running.broken_promises();
     for (const Finding& finding : lint_qos(running.config(), qos))
         if (finding.id == "class-queue-lossy")
             json["exceptions"].push_back(finding.path + ": " + finding.message);

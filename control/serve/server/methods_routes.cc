@@ -211,7 +211,7 @@ std::string_view word_of_drop(const RunningSwitch& running, const Routes::Listed
     std::string_view word;
     if (const KernelControl* kernel = running.surroundings().kernel();
         kernel != nullptr && route.origin == RouteOrigin::kernel)
-        word = kernel->mirror().tables().drop_word(route.prefix);
+        word = kernel->tables().drop_word(route.prefix);
     if (!word.empty()) return word;
     return route.drop == DropReason::blackhole ? "blackhole" : "elsewhere";
 }

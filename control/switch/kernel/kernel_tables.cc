@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "control/config/schema/values.hh"
 
@@ -394,22 +395,9 @@ std::size_t KernelTables::routes_elsewhere() const {
 }
 
 std::string_view KernelTables::drop_word(const IpPrefix& prefix) const {
+    constexpr std::array<std::string_view, 6> words{"", "blackhole", "unreachable", "prohibit", "throw", ""};
     const Route* route = best(prefix);
-    if (route == nullptr) return {};
-    switch (route->kind) {
-        case KernelRoute::Kind::blackhole:
-            return "blackhole";
-        case KernelRoute::Kind::unreachable:
-            return "unreachable";
-        case KernelRoute::Kind::prohibit:
-            return "prohibit";
-        case KernelRoute::Kind::stop:
-            return "throw";
-        case KernelRoute::Kind::unicast:
-        case KernelRoute::Kind::local:
-            break;
-    }
-    return {};
+    return route == nullptr ? "" : words[static_cast<std::size_t>(route->kind)];
 }
 
 std::size_t KernelTables::throws() const {

@@ -263,26 +263,16 @@ std::optional<KernelMessage> rule_in(const nlmsghdr* message) {
     rule.there = message->nlmsg_type == RTM_NEWRULE;
     rule.name = fmt::format("ip {}rule {}: {}", header->family == AF_INET6 ? "-6 " : "",
                             found.number(FRA_PRIORITY).value_or(0), selectors_in(header, found));
-    switch (header->action) {
-        case FR_ACT_TO_TBL:
-            rule.name += " lookup " + table_text(table);
-            if (suppressed != none) rule.name += fmt::format(" suppress_prefixlength {}", suppressed);
-            break;
-        case FR_ACT_GOTO:
-            rule.name += fmt::format(" goto {}", found.number(FRA_GOTO).value_or(0));
-            break;
-        case FR_ACT_BLACKHOLE:
-            rule.name += " blackhole";
-            break;
-        case FR_ACT_UNREACHABLE:
-            rule.name += " unreachable";
-            break;
-        case FR_ACT_PROHIBIT:
-            rule.name += " prohibit";
-            break;
-        default:
-            rule.name += " nop";
-            break;
+    if (header->action == FR_ACT_TO_TBL) {
+        rule.name += " lookup " + table_text(table);
+        if (suppressed != none) rule.name += fmt::format(" suppress_prefixlength {}", suppressed);
+    } else if (header->action == FR_ACT_GOTO) {
+        rule.name += fmt::format(" goto {}", found.number(FRA_GOTO).value_or(0));
+    } else {
+        rule.name += header->action == FR_ACT_BLACKHOLE     ? " blackhole"
+                     : header->action == FR_ACT_UNREACHABLE ? " unreachable"
+                     : header->action == FR_ACT_PROHIBIT    ? " prohibit"
+                                                            : " nop";
     }
     return rule;
 }

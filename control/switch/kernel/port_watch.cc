@@ -186,4 +186,35 @@ void PortWatch::look_at_counters(Watched& watched, const PfcHonor& honor, Time n
     }
 }
 
+std::vector<PortNotice> TapWatch::find_changes(SlowPath& slow_path, const ServedSwitch& of) {
+    std::vector<PortNotice> notice;
+    const std::vector<std::string>& names = of.port_names;
+    taps_.resize(names.size());
+    for (PortId id = 0; id < names.size(); ++id) {
+        const Tap* tap = slow_path.tap(id);
+        Watched& watched = taps_[id];
+        if (tap == nullptr || (!watched.is_gone && tap->is_there())) continue;
+        const std::string_view called = tap_name(names[id]);
+        const auto tell = [&](const char* kind, std::string text, bool another) {
+            notice.push_back({kind, "port " + names[id] + ": " + std::move(text), another});
+        };
+        if (!watched.is_gone) {
+            watched.is_gone = true;
+            watched.last_error.clear();
+            tell("interface_gone", fmt::format("its TAP {} has gone; it is made anew", called), false);
+        }
+        if (of.now < watched.next_make) continue;
+        watched.next_make = of.now + make_period;
+        std::string error = slow_path.open_tap(id, names[id], of.macs[id], of.config.ports.at(names[id]).mtu);
+        if (error.empty()) {
+            watched.is_gone = false;
+            tell("interface_back", fmt::format("its TAP {} is back", called), true);
+        } else if (error != watched.last_error) {
+            notice.push_back({"interface_refused", error, false});
+            watched.last_error = std::move(error);
+        }
+    }
+    return notice;
+}
+
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
+#include "control/switch/kernel/slow_path.hh"
 #include "dataplane/ports/bpf/steer.hh"
 #include "dataplane/ports/device_port.hh"
 
@@ -70,6 +71,24 @@ class PortWatch {
 
     std::vector<Watched> ports_;
     std::vector<std::string> broken_;
+};
+
+// The same of the ports' TAPs: a deleted one is made anew, as an interface is taken again that is back.
+class TapWatch {
+  public:
+    // The least time between two makings of one: repeated deletes must not keep control busy.
+    static constexpr Duration make_period = seconds(1);
+
+    // In order of the ports.
+    std::vector<PortNotice> find_changes(SlowPath& slow_path, const ServedSwitch& of);
+
+  private:
+    struct Watched {
+        bool is_gone = false;
+        Time next_make{};
+        std::string last_error{};
+    };
+    std::vector<Watched> taps_;  // by port
 };
 
 }  // namespace sluice

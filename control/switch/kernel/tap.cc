@@ -2,18 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_addr.h>
 #include <linux/if_tun.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "control/config/schema/values.hh"
-#include "control/switch/kernel/interface_address.hh"
 
 namespace sluice {
 namespace {
@@ -33,6 +36,38 @@ tl::unexpected<std::string> failed(const std::string& name, std::string_view wha
     if (error == EPERM || error == EACCES || error == ENOENT)
         text += "; do: run as root (CAP_NET_ADMIN) with /dev/net/tun, or write kernel.taps = false";
     return tl::unexpected(text);
+}
+
+// The interface has the address, with its subnet's length, from now on, or has it no more (rtnetlink(7));
+// also when that was so before. It is up and nobody else's, so an IPv6 address is not asked for first. An
+// error's text, or empty.
+std::string set_interface_address(int interface, const IpPrefix& address, bool there) {
+    const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    if (!socket) return std::strerror(errno);
+    alignas(nlmsghdr) std::array<char, 256> bytes{};
+    nlmsghdr* message = mnl_nlmsg_put_header(bytes.data());
+    message->nlmsg_type = there ? RTM_NEWADDR : RTM_DELADDR;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    if (there) message->nlmsg_flags |= NLM_F_CREATE | NLM_F_REPLACE;
+    const bool v6 = address.address.is_v6;
+    auto* header = static_cast<ifaddrmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ifaddrmsg)));
+    header->ifa_family = v6 ? AF_INET6 : AF_INET;
+    header->ifa_prefixlen = address.length;
+    header->ifa_flags = v6 ? IFA_F_NODAD : 0;
+    header->ifa_scope = RT_SCOPE_UNIVERSE;
+    header->ifa_index = static_cast<unsigned>(interface);
+    for (const std::uint16_t what : {IFA_LOCAL, IFA_ADDRESS})
+        mnl_attr_put(message, what, v6 ? 16 : 4, address.address.bytes.data());
+    if (send(socket.get(), message, message->nlmsg_len, 0) < 0) return std::strerror(errno);
+    // The kernel has done it, and answered, when `send` returns.
+    alignas(nlmsghdr) std::array<char, 1024> answer{};
+    const ssize_t got = recv(socket.get(), answer.data(), answer.size(), MSG_DONTWAIT);
+    if (got < static_cast<ssize_t>(sizeof(nlmsghdr) + sizeof(nlmsgerr))) return "the kernel does not answer";
+    const auto* reply = reinterpret_cast<const nlmsghdr*>(answer.data());
+    if (reply->nlmsg_type != NLMSG_ERROR) return "the kernel does not answer";
+    const int error = -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(reply))->error;
+    if (error == 0 || (!there && error == EADDRNOTAVAIL)) return {};
+    return std::strerror(error);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/decision_filter.hh"
+#include "control/switch/kernel/slow_path.hh"
 #include "dataplane/path/control_path.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/punt/punt.hh"

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "control/config/schema/config.hh"
-#include "control/switch/kernel/slow_path.hh"
 #include "control/switch/mirror/mirror_writer.hh"
 #include "lib/clock/capture_timeline.hh"
 #include "lib/queue/token_bucket.hh"

@@ -1,8 +1,12 @@
 #include "control/switch/running/device_ports.hh"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,7 +15,6 @@
 #include "control/config/lint/lint_nic.hh"
 #include "control/config/schema/finding.hh"
 #include "control/config/schema/values.hh"
-#include "control/switch/kernel/interface_address.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/virtual_ports.hh"
 #include "dataplane/peers/obeying_port.hh"
@@ -19,6 +22,28 @@
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
+namespace {
+
+// The interface of that name has the address, whatever the length of its subnet.
+bool has_interface_address(const std::string& interface, const IpAddress& address) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) != 0) return true;  // nothing is known against it
+    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
+    for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+        const sockaddr* own = each->ifa_addr;
+        if (own == nullptr || interface != each->ifa_name) continue;
+        if (address.is_v6 && own->sa_family == AF_INET6 &&
+            std::memcmp(&reinterpret_cast<const sockaddr_in6*>(own)->sin6_addr, address.bytes.data(), 16) ==
+                0)
+            return true;
+        if (!address.is_v6 && own->sa_family == AF_INET &&
+            std::memcmp(&reinterpret_cast<const sockaddr_in*>(own)->sin_addr, address.bytes.data(), 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
 
 tl::expected<std::unique_ptr<DevicePorts>, std::string> DevicePorts::create(const Config& config, bool force,
                                                                             std::string pci_folder) {
@@ -96,7 +121,6 @@ std::vector<std::string> DevicePorts::broken_promises() const {
 }
 
 void DevicePorts::poll_links(Time now) {
-    const std::vector<std::string>& names = running_->port_names();
     const auto tell = [&](std::vector<PortNotice> all) {
         for (PortNotice& notice : all) {
             interfaces_changed_ |= notice.another;
@@ -105,7 +129,7 @@ void DevicePorts::poll_links(Time now) {
     };
     tell(port_watch_->find_changes(config(), running_->device(), now));
     for (PortId id = 0; id < device_ports_.size(); ++id) running_->watch().note_link(id);
-    tell(tap_watch_.find_changes(running_->slow_path(), config(), names, running_->macs(), now));
+    tell(tap_watch_.find_changes(running_->slow_path(), running_->served()));
     if (!interfaces_changed_ || !running_->limit_change().publication().late().empty()) return;
     interfaces_changed_ = false;
     address_taps();
@@ -202,7 +226,7 @@ std::string DevicePorts::open_kernel() {
 }
 
 void DevicePorts::steer_own_addresses() {
-    std::set<IpPrefix> own_prefixes = kernel_->mirror().tables().own();
+    std::set<IpPrefix> own_prefixes = kernel_->tables().own();
     const std::vector<std::string>& names = running_->port_names();
     for (const auto& [name, port] : config().ports)
         for (const IpPrefix& own : port.address) own_prefixes.insert(host_prefix(own.address));

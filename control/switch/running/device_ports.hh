@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "control/switch/kernel/port_watch.hh"
-#include "control/switch/kernel/tap_watch.hh"
 #include "control/switch/running/kernel_control.hh"
 #include "control/switch/running/surroundings.hh"
 #include "dataplane/base/output_file.hh"

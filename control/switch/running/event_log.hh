@@ -5,10 +5,11 @@
 #include <deque>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
-#include "control/switch/kernel/link_watch.hh"
-#include "control/switch/running/class_changes.hh"
+#include "control/switch/running/limit_change.hh"
+#include "control/switch/running/link_watch.hh"
 #include "control/switch/running/run_clock.hh"
 #include "control/switch/running/watchdog.hh"
 
@@ -36,10 +37,16 @@ class EventLog {
     // `clock` outlives it.
     explicit EventLog(const RunClock& clock) : clock_(clock) {}
 
-    void note(std::string kind, std::string text, SwitchEvent::Notice notice = {});
+    void note(std::string kind, std::string text, SwitchEvent::Notice notice = {}) {
+        events_.push_back({clock_.now() - Time{}, std::move(kind), std::move(text), std::move(notice)});
+        ++total_;
+        if (events_.size() > max_events) events_.pop_front();
+    }
     // Likewise, but the same words once in a run; `of`, a port or queue: once of it, whatever the words.
     void note_once(const std::string& kind, std::string text) { note_once(kind, text, text); }
-    void note_once(const std::string& kind, const std::string& of, std::string text);
+    void note_once(const std::string& kind, const std::string& of, std::string text) {
+        if (noted_.insert(kind + of).second) note(kind, std::move(text));
+    }
 
     std::uint64_t total() const { return total_; }
     std::uint64_t lost() const { return total_ - events_.size(); }  // the oldest

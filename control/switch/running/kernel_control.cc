@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <thread>
 #include <utility>
 
 #include "control/config/schema/values.hh"
@@ -13,6 +15,15 @@
 namespace sluice {
 namespace {
 
+// Links and addresses first: they are asked for also without routes.
+constexpr std::array questions{Netlink::Ask::links, Netlink::Ask::addresses, Netlink::Ask::neighbors,
+                               Netlink::Ask::rules, Netlink::Ask::routes};
+constexpr std::size_t questions_without_routes = 2;
+constexpr std::chrono::seconds reading_patience{5};
+constexpr std::chrono::seconds now_and_then{30};
+constexpr std::chrono::milliseconds between_asks{100};  // a link that flaps is not asked about each time
+constexpr unsigned datagrams_a_poll = 2048;             // notices of a route are a datagram each
+constexpr std::size_t resolved_a_poll = 64;
 constexpr std::chrono::seconds between_questions{1};  // for one destination
 constexpr std::size_t max_asked = 4096;               // destinations at once: as many as most kernels resolve
 
@@ -20,9 +31,88 @@ constexpr std::size_t max_asked = 4096;               // destinations at once: a
 
 tl::expected<std::unique_ptr<KernelControl>, std::string> KernelControl::open(const KernelConfig& config,
                                                                               KernelTables::Ports ports) {
-    auto mirror = KernelMirror::open(std::move(ports), {config.routes, config.receive_buffer_bytes});
-    if (!mirror) return tl::unexpected(mirror.error());
-    return std::unique_ptr<KernelControl>(new KernelControl(std::move(*mirror), config.routes));
+    auto netlink = Netlink::open({config.routes, config.receive_buffer_bytes});
+    if (!netlink) return tl::unexpected(netlink.error());
+    std::unique_ptr<KernelControl> made(
+        new KernelControl(std::move(*netlink), std::move(ports), config.routes));
+    for (const auto end = Clock::now() + reading_patience; made->resyncs_ == 0;) {
+        made->keep_up();
+        if (Clock::now() > end)
+            return tl::unexpected(std::string("netlink: the kernel does not tell its tables"));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return made;
+}
+
+KernelControl::~KernelControl() {
+    for (const auto& gateway : tables_.gateways())
+        netlink_.resolve(gateway.interface, gateway.address, false);
+}
+
+void KernelControl::set_ports(KernelTables::Ports ports) {
+    ports_ = std::move(ports);
+    ask_anew();
+}
+
+void KernelControl::ask_anew() {
+    fresh_.reset();
+    wanted_ = true;
+}
+
+void KernelControl::ask_next() {
+    if (!netlink_.ask(questions[question_])) ask_anew();
+}
+
+void KernelControl::ask_again() {
+    const auto now = Clock::now();
+    if (now - last_asked_ > now_and_then) wanted_ = true;
+    if (!wanted_ || fresh_ || now - last_asked_ < between_asks) return;
+    wanted_ = false;
+    last_asked_ = now;
+    fresh_ = std::make_unique<KernelTables>(ports_);
+    question_ = 0;
+    ask_next();
+}
+
+void KernelControl::learn(const KernelMessages& answer) {
+    for (const KernelMessage& message : answer.messages) (fresh_ ? *fresh_ : tables_).apply(message);
+    if (!fresh_) return;
+    if (answer.interrupted) wanted_ = true;
+    // A kernel may have been built without policy rules.
+    const bool none = answer.failed && questions[question_] == Netlink::Ask::rules;
+    if (answer.failed && !none) {
+        ask_anew();
+    } else if ((answer.done || none) &&
+               ++question_ < (routes_ ? questions.size() : questions_without_routes)) {
+        ask_next();
+    } else if (answer.done) {
+        tables_.replace(std::move(*fresh_));
+        fresh_.reset();
+        ++resyncs_;
+    }
+}
+
+void KernelControl::read() {
+    for (unsigned left = datagrams_a_poll; left > 0; --left) {
+        const auto read = netlink_.read();
+        if (!read) break;
+        if (read->overrun) {
+            ++overruns_;
+            ask_anew();
+        } else {
+            learn(read->parsed);
+        }
+    }
+    if (tables_.take_asks_again()) wanted_ = true;
+}
+
+bool KernelControl::keep_up() {
+    read();
+    ask_again();
+    if (fresh_) return false;
+    for (const auto& wanted : tables_.take_wanted(resolved_a_poll))
+        netlink_.resolve(wanted.interface, wanted.address, wanted.keep);
+    return true;
 }
 
 void KernelControl::want_neighbors(RunningSwitch& running) {
@@ -35,7 +125,7 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
         if (!is_new && now - asked->second < between_questions) return;
         asked->second = now;
         ++asks_;
-        mirror_->tables().want(destination);
+        tables_.want(destination);
     };
     for (unsigned w = 0; w < running.device().worker_count(); ++w)
         running.device().unresolved(static_cast<WorkerId>(w))->drain(want);
@@ -43,7 +133,7 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 }
 
 void KernelControl::note_links(RunningSwitch& running) {
-    for (const auto& [port, before, now] : mirror_->tables().take_link_notices()) {
+    for (const auto& [port, before, now] : tables_.take_link_notices()) {
         if (!now.there) {
             // Others report that a port's own device or its TAP has gone (port_watch, tap_watch).
             const auto id = running.find_port(port);
@@ -77,18 +167,17 @@ void KernelControl::note_mtu(RunningSwitch& running, const std::string& port, co
 }
 
 void KernelControl::note_overruns(RunningSwitch& running) {
-    if (mirror_->overruns() == overruns_) return;
-    overruns_ = mirror_->overruns();
+    if (std::exchange(told_overruns_, overruns_) == overruns_) return;
     if (!overrun_at_)
         running.events().note(
             "kernel_overrun",
             "the kernel had more notice than kernel.receive_buffer holds: everything is asked for anew");
-    overrun_at_ = mirror_->resyncs();
+    overrun_at_ = resyncs_;
 }
 
 // At most once a second, however many there are.
 void KernelControl::note_not_mirrored(RunningSwitch& running) {
-    for (std::string& name : mirror_->tables().take_not_mirrored()) not_mirrored_.push_back(std::move(name));
+    for (std::string& name : tables_.take_not_mirrored()) not_mirrored_.push_back(std::move(name));
     const auto now = Clock::now();
     if (not_mirrored_.empty() || now - told_not_mirrored_ < between_questions) return;
     told_not_mirrored_ = now;
@@ -112,36 +201,34 @@ void KernelControl::note_not_mirrored(RunningSwitch& running) {
 
 void KernelControl::poll(RunningSwitch& running, const std::function<void()>& own_changed) {
     if (routes_) want_neighbors(running);
-    const bool whole = mirror_->poll();
+    const bool whole = keep_up();
     note_overruns(running);
     if (!whole) return;
-    KernelTables& tables = mirror_->tables();
     note_links(running);
     if (routes_) note_not_mirrored(running);
-    if (tables.take_own_changed()) own_changed();
+    if (tables_.take_own_changed()) own_changed();
     if (routes_ && running.limit_change().publication().late().empty())
         give_changes(running);  // else they wait with the tables
-    if (overrun_at_ && mirror_->resyncs() > *overrun_at_) {
+    if (overrun_at_ && resyncs_ > *overrun_at_) {
         overrun_at_.reset();
         running.events().note("kernel_resynced", fmt::format("{} routes and {} neighbors of the kernel",
-                                                             tables.routes(), tables.neighbors()));
+                                                             tables_.routes(), tables_.neighbors()));
     }
 }
 
 void KernelControl::give_changes(RunningSwitch& running) {
-    KernelTables& tables = mirror_->tables();
-    if (refused_at_ && mirror_->resyncs() > *refused_at_) {
+    if (refused_at_ && resyncs_ > *refused_at_) {
         refused_at_.reset();
-        tables.repeat();
+        tables_.repeat();
     }
-    const RouteChanges changes = tables.take_changes();
+    const RouteChanges changes = tables_.take_changes();
     if (changes.empty()) return;
     std::string refusal = running.change_routes(changes);
     const Routes::LeftOut left_out = running.routes().left_out();
     refused_ += left_out.count;
     if (refusal.empty()) refusal = left_out.first;
     if (refusal.empty()) return;
-    refused_at_ = mirror_->resyncs();
+    refused_at_ = resyncs_;
     if (refusal != std::exchange(noted_refusal_, refusal)) running.events().note("kernel_refused", refusal);
 }
 

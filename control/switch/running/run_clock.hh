@@ -2,7 +2,9 @@
 // switch is made; until then it is 0.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "dataplane/run/switch_clock.hh"
@@ -18,7 +20,14 @@ class RunClock {
     bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
 
     // Real clock: nanoseconds of Unix time at its origin. It stays, unless somebody sets the time of day.
-    std::int64_t wall_origin_ns();
+    std::int64_t wall_origin_ns() {
+        constexpr std::int64_t max_drift = 100'000'000;  // of the switch's clock; more: somebody set it
+        const auto wall = std::chrono::system_clock::now().time_since_epoch();
+        const std::int64_t origin = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() -
+                                    static_cast<std::int64_t>(now().ps / 1000);
+        if (!wall_origin_ns_ || std::abs(origin - *wall_origin_ns_) > max_drift) wall_origin_ns_ = origin;
+        return *wall_origin_ns_;
+    }
 
     // A virtual run was stopped before its end; its verdict is of the time until then.
     bool is_interrupted() const { return interrupted_; }

@@ -304,6 +304,22 @@ std::vector<std::string> RunningSwitch::close() {
     return errors;
 }
 
+std::vector<std::string> RunningSwitch::broken_promises() const {
+    std::vector<std::string> broken;
+    for (const QosProblem& problem : qos_.tolerated) broken.push_back(problem.path() + ": " + problem.wrong);
+    for (const std::string& reason : state_.forced) broken.push_back(reason + ": forced");
+    for (const auto& [name, port] : config_.ports)
+        if (has_our_sender(config_, port) && port.peer == PeerKind::ignore &&
+            qos_.ports.at(name).lossless != 0)
+            broken.push_back("not promised by the peer of " + name);
+    for (std::string& promise : surroundings_.broken_promises()) broken.push_back(std::move(promise));
+    for (PortId id = 0; id < names_.size(); ++id)
+        if (watch_->deaf_peers().was_deaf(id) != 0)
+            broken.push_back("not obeyed by the peer of " + names_[id]);
+    for (std::string& promise : faults_->broken_promises()) broken.push_back(std::move(promise));
+    return broken;
+}
+
 std::optional<PortId> RunningSwitch::find_port(std::string_view name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end()) return std::nullopt;

@@ -18,7 +18,6 @@
 #include "control/config/routes/routes.hh"
 #include "control/config/schema/config.hh"
 #include "control/switch/kernel/slow_path.hh"
-#include "control/switch/running/class_changes.hh"
 #include "control/switch/running/event_log.hh"
 #include "control/switch/running/injected_faults.hh"
 #include "control/switch/running/limit_change.hh"
@@ -102,6 +101,7 @@ class RunningSwitch {
     SwitchWatch& watch() { return *watch_; }
     const SwitchWatch& watch() const { return *watch_; }
     SlowPath& slow_path() { return slow_path_; }
+    ServedSwitch served();  // as it is now
     Switch& device() { return *switch_; }
     const Switch& device() const { return *switch_; }
     const Surroundings& surroundings() const { return surroundings_; }
@@ -121,6 +121,9 @@ class RunningSwitch {
     const std::vector<std::string>& port_names() const { return names_; }
     const std::vector<MacAddress>& macs() const { return macs_; }  // by port
     std::optional<PortId> find_port(std::string_view name) const;
+    // Why its configuration does not promise to be lossless, a sentence each: what it says, what was forced,
+    // peers that do not obey, injected faults.
+    std::vector<std::string> broken_promises() const;
     bool is_up(const std::string& name) const { return !state_.down.contains(name); }
     // Of the policy that every worker runs.
     std::uint64_t generation() const;
@@ -133,7 +136,6 @@ class RunningSwitch {
   private:
     RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings);
     std::string open();
-    ServedSwitch served();
     std::string make_pool();
     std::string open_ports(std::vector<PortSpec>& specs);
     void configure_fault(PortId id);

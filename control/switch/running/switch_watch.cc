@@ -8,7 +8,6 @@
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirrors.hh"
-#include "control/switch/running/link_text.hh"
 #include "control/switch/running/observation.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/surroundings.hh"
@@ -55,20 +54,14 @@ void SwitchWatch::note_news() {
 }
 
 void SwitchWatch::note_watchdog(const WatchdogNotice& notice) {
-    const std::string queue =
-        fmt::format("port {} queue {}", running_.port_names()[notice.port], notice.queue);
-    if (notice.detected)
-        running_.events().note(
-            "watchdog_detected",
-            fmt::format("{}: the peer holds it paused, action {}: {} packets dropped at once", queue,
-                        notice.action, notice.dropped),
-            notice);
-    else
-        running_.events().note(
-            "watchdog_restored",
-            fmt::format("{}: restored, action {}: {} packets passed and {} dropped in this storm", queue,
-                        notice.action, notice.passed, notice.dropped),
-            notice);
+    const std::string what =
+        notice.detected ? fmt::format("the peer holds it paused, action {}: {} packets dropped at once",
+                                      notice.action, notice.dropped)
+                        : fmt::format("restored, action {}: {} packets passed and {} dropped in this storm",
+                                      notice.action, notice.passed, notice.dropped);
+    running_.events().note(
+        notice.detected ? "watchdog_detected" : "watchdog_restored",
+        fmt::format("port {} queue {}: {}", running_.port_names()[notice.port], notice.queue, what), notice);
 }
 
 void SwitchWatch::note_link(PortId id) {

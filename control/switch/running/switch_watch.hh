@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "control/switch/kernel/link_watch.hh"
 #include "control/switch/running/deaf_peers.hh"
+#include "control/switch/running/link_watch.hh"
 #include "control/switch/running/loss_watch.hh"
 #include "control/switch/running/watchdog.hh"
 #include "lib/values/ids.hh"

@@ -1,20 +1,22 @@
 // Ports under the virtual clock: captures in and out, all on one timeline, or a simulated host.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "control/switch/running/capture_span.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/simulated_hosts.hh"
 #include "control/switch/running/surroundings.hh"
+#include "lib/clock/capture_timeline.hh"
 
 namespace sluice {
 
 // The result of reading every input whole: a damaged one is refused before anything starts.
 struct ScannedCaptures {
-    CaptureSpan span;
+    StampRanges stamps;
+    std::string first_file, last_file;  // that hold the first frame and the last
     // Events of the start, kind and text: "empty_capture", "port h0: in.pcap holds no frames", and
     // "partial_capture", with what was left out of one.
     std::vector<std::pair<std::string, std::string>> notes;
@@ -23,7 +25,8 @@ tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config);
 
 class VirtualPorts final : public Surroundings {
   public:
-    // An error's text when the captures are too far apart for one clock.
+    // An error's text when the captures are too far apart for one clock: it runs at most 100 days, because
+    // times more than 106 days apart do not compare.
     static tl::expected<std::unique_ptr<VirtualPorts>, std::string> create(const Config& config);
 
     tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,

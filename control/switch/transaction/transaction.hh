@@ -22,9 +22,19 @@
 #include "control/config/schema/config_paths.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/transaction/change_log.hh"
-#include "control/switch/transaction/refusal.hh"
 
 namespace sluice {
+
+// Why a change was refused; nothing has changed then.
+struct Refusal {
+    std::string message;                 // a sentence
+    std::optional<std::string> path{};   // the key in question
+    std::optional<std::string> id{};     // the finding's name: findings.def
+    std::optional<std::string> value{};  // wanted for it
+    std::optional<std::string> remedy{};
+    bool may_be_forced = false;  // finding.hh
+    enum class Kind : std::uint8_t { refused, too_many } kind = Kind::refused;
+};
 
 class Transaction {
   public:

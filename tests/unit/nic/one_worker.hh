@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "control/switch/running/broken_promises.hh"
 #include "tests/unit/nic/on_cards.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -34,7 +33,7 @@ class OneWorker : public SwitchOnCards {
     }
     std::string promises() const {
         std::string all;
-        for (const std::string& promise : broken_promises(*running)) all += promise + "\n";
+        for (const std::string& promise : running->broken_promises()) all += promise + "\n";
         return all;
     }
 

@@ -1,4 +1,4 @@
-#include "control/switch/running/growing_loss.hh"
+#include "control/switch/running/loss_watch.hh"
 
 #include <vector>
 

@@ -1,10 +1,11 @@
 // The state of each port's link, since when, and the cause if it is down: one record for every cause, from
-// which events and the report are made. Control looks after each change by command, and now and then at the
-// devices say; the worker of the port follows in its next turn.
+// which events and the report are made. Control looks after each change by command, and now and then at what
+// the devices say; the worker of the port follows in its next turn.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "lib/values/units.hh"
 
 namespace sluice {
+
+class DevicePort;
 
 // As the report names it.
 std::string_view to_string(LinkCause cause);
@@ -24,6 +27,10 @@ struct LinkNotice {
     Duration lasted;   // the state before: up, or down for any cause
     bool is_up() const { return cause == LinkCause::none; }
 };
+
+// Of an event: "port p0 down: its interface eth1 is set down; do: ip link set eth1 up". `device`: null: the
+// port is none of a device.
+std::string link_text(const std::string& port, const DevicePort* device, const LinkNotice& notice);
 
 class LinkWatch {
   public:
