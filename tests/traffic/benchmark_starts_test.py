@@ -32,7 +32,7 @@ class Starts(unittest.TestCase):
             with contextlib.redirect_stderr(io.StringIO()):
                 whys = {name: main.measured(name, options, main.ORDINARY, "")[0]["why"] for name in main.BENCHMARKS}
         self.assertEqual({name: why for name, why in whys.items() if not re.search(f"stand-in|{LACKS}", why)}, {})
-        self.assertGreater(sum("stand-in" in why for why in whys.values()), 20)
+        self.assertGreater(sum("stand-in" in why for why in whys.values()), 10)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 import contextlib
 import copy
 import io
-import json
 import pathlib
 import struct
 import sys
@@ -25,7 +24,6 @@ import chart  # noqa: E402
 import control_load  # noqa: E402
 import latency  # noqa: E402
 import main  # noqa: E402
-import reaction  # noqa: E402
 import results  # noqa: E402
 import scale  # noqa: E402
 import sluiced  # noqa: E402
@@ -36,18 +34,10 @@ FACTS = {"benchmark": "b", "commit": "1234", "machine": {"cpu": "c", "cores": 2,
 OPTIONS = types.SimpleNamespace(build=pathlib.Path("."), rounds=1, seconds=1, htsim=None, l3fwd=None, against=None)
 
 
-def report(dropped=0, balanced=True, sent=100, marked=0, queue_drops=0):
-    queues = [{"tx_packets": sent, "ecn_marked_packets": marked, "dropped_packets": queue_drops} for _ in range(8)]
+def report(dropped=0, balanced=True, sent=100):
+    queues = [{"tx_packets": sent} for _ in range(8)]
     return {"ledger": {"rx": 1000, "dropped": dropped, "balanced": balanced},
-            "ports": {"p0": {"queues": queues, "drops": {"queue_limit": dropped}}}}
-
-
-def reacting(times=1, **more):
-    """A worker of a report, whose figures are so many times some microseconds."""
-    def quantiles(*us):
-        return dict(zip(("p50", "p99", "p999", "max"), (n * 1000 * times for n in us)))
-    return {"pauses_obeyed": 200, "pause_obeyed_ns": quantiles(1, 2, 3, 4), "xoffs_sent": 300, "xoff_sent_ns": quantiles(2, 4, 6, 8),
-            "busy_turn_ns": quantiles(3, 5, 7, 9), **more}
+            "ports": {"p0": {"queues": queues, "drops": {"queue_limit": dropped}, "tx": {"packets": sent}}}, "end_ns": sent * 1000}
 
 
 class Refusals(unittest.TestCase):
@@ -57,37 +47,29 @@ class Refusals(unittest.TestCase):
 
     def test_lost_packets(self):
         self.refuses(sluiced.refuse_losses, report(dropped=1))
-        self.refuses(sluiced.refuse_losses, report(dropped=21), 0.02)
-        self.refuses(sluiced.refuse_losses, report(balanced=False), 1.0)
+        self.refuses(sluiced.refuse_losses, report(dropped=7), 1)
+        self.refuses(sluiced.refuse_losses, report(balanced=False), 0)
         sluiced.refuse_losses(report())
-        sluiced.refuse_losses(report(dropped=20), 0.02)
+        sluiced.refuse_losses(report(dropped=7), 0)
+
+    def measured(self, then, now):
+        """Of a switch with these two reports, and the second one at its end."""
+        shown = iter([then, now])
+        switch = types.SimpleNamespace(stats=lambda: next(shown), report=now)
+        with unittest.mock.patch.object(sluiced, "Sluiced", lambda *_: contextlib.nullcontext(switch)), \
+                unittest.mock.patch.object(sluiced.time, "sleep", lambda _: None):
+            return sluiced.rate(types.SimpleNamespace(seconds=1), "")
 
     def test_losses_while_it_was_measured(self):
-        self.refuses(scale.refuse_drops, report(dropped=7), report(dropped=8, sent=200))
-        scale.refuse_drops(report(dropped=7), report(dropped=7, sent=200))
+        self.refuses(self.measured, report(dropped=7), report(dropped=8, sent=200))
+        self.refuses(self.measured, report(), report())
+        self.assertEqual(self.measured(report(dropped=7), report(dropped=7, sent=200)), 1.0)
 
     def test_a_queue_that_sent_nothing(self):
         after = report(sent=200)
         after["ports"]["p0"]["queues"][5]["tx_packets"] = 100
         self.refuses(sluiced.refuse_idle_queues, report(), after)
         sluiced.refuse_idle_queues(report(), report(sent=200))
-
-    def test_receive_queues_that_had_no_fair_part(self):
-        def queues(*packets):
-            return {"ports": {"p0": {"rx_queues": [{"packets": count} for count in packets]}}}
-
-        self.refuses(scale.refuse_idle_receivers, queues(1000, 1000), queues(1910, 1090))
-        scale.refuse_idle_receivers(queues(1000, 1000), queues(1880, 1120))
-
-    def test_marks_that_should_not_be_and_that_should(self):
-        self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=1), False)
-        self.refuses(sluiced.refuse_other_marks, report(), report(sent=200, marked=98), True)
-        sluiced.refuse_other_marks(report(), report(sent=200, marked=0), False)
-        sluiced.refuse_other_marks(report(), report(sent=200, marked=100), True)
-
-    def test_a_backlog_that_does_not_stand(self):
-        self.refuses(sluiced.refuse_no_backlog, report(), report(sent=1100, queue_drops=5), 0.0125)
-        sluiced.refuse_no_backlog(report(), report(sent=1100, queue_drops=12), 0.0125)
 
     def test_another_load_than_wanted(self):
         seen = {"sent": 2000, "received": 2000, "seconds": 2.0}
@@ -104,19 +86,13 @@ class Refusals(unittest.TestCase):
             latency.refuse_other_load({**seen, "received": 1990}, 1000, 0.001)
         self.assertNotIsInstance(lost.exception, bench.Late)  # it counts, whatever the machine did
 
-    def test_reactions_that_hardly_were(self):
-        worker = reacting()
-        worker["xoffs_sent"] = reaction.SAMPLES - 1
-        self.refuses(reaction.reactions_of, {"workers": [worker, worker]})
-
     def test_what_stood_still(self):
         self.refuses(bench.row, "a", "Mpps", [0.0])
         self.refuses(bench.row, "a", "Mpps", [1.0], "y", [0.0])
         self.refuses(bench.row, "a", "Mpps", [1.0], "y", [-0.5])
-        self.refuses(bench.distribution, "a", "us", [])
 
     def test_a_client_that_did_not_keep_its_pace(self):
-        client = types.SimpleNamespace(send=lambda line: None, read_answer=lambda: time.sleep(0.1), close=lambda: None)
+        client = types.SimpleNamespace(send_line=lambda line: None, read_line=lambda: time.sleep(0.1) or {}, close=lambda: None)
         switch = types.SimpleNamespace(connect=lambda: client)
         load = control_load.Load(types.SimpleNamespace(control_core=min(bench.os.sched_getaffinity(0))), switch, [b""], 1000)
 
@@ -137,7 +113,7 @@ class Rounds(unittest.TestCase):
             patched = unittest.mock.patch.object(module, name, fake)
             patched.start()
             self.addCleanup(patched.stop)
-        self.bench = bench.Bench(None, None, 3, 1)
+        self.bench = bench.Bench(types.SimpleNamespace(**{**vars(OPTIONS), "rounds": 3}), None)
 
     def by_turns(self, shares, late=()):
         """Rounds whose share so much is taken; a round's number is its figure. The rest of them lose nothing."""
@@ -203,19 +179,6 @@ class Figures(unittest.TestCase):
         self.assertEqual(bench.row("a", "s", [2.0], "y", [4.0], better="less")["ratio"], 2.0)
         self.assertIsNone(bench.row("a", "s", [2.0], "y", [4.0])["met"])
 
-    def test_a_distribution_is_judged_by_its_longest(self):
-        p50, p99, most = bench.distribution("a", "us", range(1, 1001), "bound", 900, 1.0)
-        self.assertEqual((p50["value"], p99["value"], most["value"]), (501, 991, 1000))
-        self.assertEqual((p50["met"], p99["met"], most["met"]), (None, None, False))
-
-    def test_reactions_are_those_of_the_slowest_worker_that_reacted(self):
-        idle = {**reacting(10), "pauses_obeyed": 0, "xoffs_sent": 0}
-        figures = reaction.reactions_of({"workers": [reacting(), reacting(2), idle]})
-        burst_us = 32 * 84 * 0.08 / 1000
-        self.assertEqual((figures["pause_obeyed_p50"], figures["pause_obeyed_p99"], figures["xoff_sent_max"]), (2, 4, 16))
-        self.assertAlmostEqual(figures["pause_obeyed_p99_bound"], 10 + burst_us)
-        self.assertAlmostEqual(figures["xoff_sent_max_bound"], 18 + burst_us)
-
     def test_the_time_that_senders_stood_still_is_a_share(self):
         def at(ns, *held):
             return {"end_ns": ns, "ports": {f"p{n}": {"held_ns": held_ns} for n, held_ns in enumerate(held)}}
@@ -232,8 +195,13 @@ class Figures(unittest.TestCase):
         self.assertIn("memory", row["machine"])
 
     def test_two_versions_only_where_the_other_one_is_named(self):
-        self.assertNotIn("two_versions", main.selected([], quick=False, against=None)[0])
-        self.assertIn("two_versions", main.selected([], quick=False, against=pathlib.Path("."))[0])
+        tried = []
+        with unittest.mock.patch.object(main, "measured_and_kept", lambda names, _: tried.append(names) or []), \
+                unittest.mock.patch.object(main.signal, "signal"), contextlib.redirect_stderr(io.StringIO()):
+            for words in ([], ["--against", "."]):
+                with unittest.mock.patch.object(sys, "argv", ["tools/bench", *words]):
+                    main.main()
+        self.assertEqual(["two_versions" in names for names in tried], [False, True])
         rows = [row for more in main.measure(["two_versions"], OPTIONS) for row in more]
         self.assertEqual({row["why"] for row in rows}, {"--against names the other build"})
 
@@ -247,7 +215,7 @@ class Figures(unittest.TestCase):
             def __init__(self, number):
                 self.number, self.cpu_s, self.report = number, 0.0, report()
                 self.process = types.SimpleNamespace(send_signal=self.signal)
-                self.client = types.SimpleNamespace(call=lambda _: {"ports": {"p0": {"tx": {"packets": self.cpu_s * (4 + number) * 1e6}}}})
+                self.stats = lambda: {"ports": {"p0": {"tx": {"packets": self.cpu_s * (4 + number) * 1e6}}}}
 
             def signal(self, which):
                 (self.running.discard if which == sluiced.signal.SIGSTOP else self.running.add)(self.number)
@@ -268,15 +236,15 @@ class Figures(unittest.TestCase):
         with unittest.mock.patch.object(sluiced, "Sluiced", lambda *_: next(made)), \
                 unittest.mock.patch.object(sluiced, "worker_cpu_s", lambda switch: switch.cpu_s), \
                 unittest.mock.patch.object(sluiced.time, "sleep", sleep):
-            rates = sluiced.rates_by_slices([types.SimpleNamespace(seconds=4 * sluiced.SLICE_S)] * 2, "")
+            rates = sluiced.rates_by_slices(types.SimpleNamespace(seconds=4 * sluiced.SLICE_S), [None] * 2, "")
         self.assertEqual([round(rate, 3) for rate in rates], [4.0, 5.0])
         self.assertEqual(log[2:10], [0, 1, 1, 0, 0, 1, 1, 0])
         self.assertEqual(log[10:], [("ends", True)] * 2)  # what stands still would not end
 
     def test_both_kinds_of_memory_are_rows_of_their_own(self):
         for there, names in ((True, ["rate", "rate_huge"]), (False, ["rate"])):
-            with unittest.mock.patch.dict(main.BENCHMARKS, {"both": lambda made: [bench.row("rate", "Mpps", [1.0 + len(made.eal)])]}), \
-                    unittest.mock.patch.object(main.forwarding, "WITH_HUGEPAGES", {"both"}), \
+            with unittest.mock.patch.dict(main.BENCHMARKS, {"both": lambda made: [bench.row("rate", "Mpps", [1.0 + len(made.memory.sluiced)])]}), \
+                    unittest.mock.patch.object(main, "WITH_HUGEPAGES", {"both"}), \
                     unittest.mock.patch.object(main, "hugepages", lambda: contextlib.nullcontext(there)):
                 rows = [row for more in main.measure(["both"], OPTIONS) for row in more]
             self.assertEqual([row["name"] for row in rows], names)
@@ -392,47 +360,21 @@ class Comparison(unittest.TestCase):
 class Captures(unittest.TestCase):
     sluice_traffic = None
 
-    def test_other_destinations_have_right_checksums_and_are_spread(self):
+    def test_destinations_are_spread_over_all_routes(self):
         with tempfile.TemporaryDirectory() as folder:
-            made = traffic.make(self.sluice_traffic.parent, pathlib.Path(folder), flows=64)
             seen = set()
-            for port, capture in enumerate(scale.spread(made)):
+            for port, capture in enumerate(traffic.generate(self.sluice_traffic.parent, pathlib.Path(folder), scale.spread(64), traffic.PORTS)):
                 for record in traffic.records(capture)[1]:
-                    header = struct.unpack_from(">10H", record, 30)
-                    self.assertEqual(sum(header) % 0xFFFF, 0)
-                    address = header[8] << 16 | header[9]
-                    number = (address - scale.FIRST_PREFIX) >> 8
+                    number = (struct.unpack_from(">I", record, 46)[0] - scale.FIRST_PREFIX) >> 8
                     self.assertEqual(number % 4, (port + 1) % 4)
                     self.assertLess(number, scale.MILLION)
                     seen.add(number)
             self.assertEqual(len(seen), 4 * 64)
             self.assertGreater(len({number // 10_000 for number in seen}), 40)
 
-    def test_what_comes_to_one_port_leaves_by_the_others_whatever_file_it_is_in(self):
-        with tempfile.TemporaryDirectory() as folder:
-            whole = scale.in_turn(traffic.make(self.sluice_traffic.parent, pathlib.Path(folder), ports=7, flows=96))
-            frames = traffic.records(whole)[1]
-            self.assertEqual({record[46:50] for record in frames}, {bytes((10, 1, port, 2)) for port in range(1, 7)})
-            parts = [traffic.records(part)[1] for part in traffic.dealt(whole, 2)]
-            self.assertEqual([frame for pair in zip(*parts) for frame in pair], frames)
-
     def test_a_million_different_prefixes(self):
-        self.assertEqual([scale.prefix_of(n) for n in (0, 255, 256, 999_999)],
+        self.assertEqual([scale.route(n)["prefix"] for n in (0, 255, 256, 999_999)],
                          ["16.0.0.0/24", "16.0.255.0/24", "16.1.0.0/24", "31.66.63.0/24"])
-
-    def test_reactions_are_read_from_captures(self):
-        data = bytes(12) + b"\x08\x00\x45" + bytes([26 << 2]) + bytes(24)
-        xoff = traffic.pfc_frame(0xFFFF)[:40]
-        resumed = 100 + reaction.PAUSE_NS
-        left = [(0, 90, data), (90, 180, data), (180, 270, data), (resumed, resumed + 90, data)]
-        self.assertEqual(reaction.obeyed([(100, 107, xoff)], left), [170])
-        self.assertEqual(reaction.obeyed([(300, 307, xoff)], left), [])  # nothing was under way
-        self.assertEqual(reaction.obeyed([(100, 107, traffic.pfc_frame(0)[:40])], left), [])
-        with tempfile.TemporaryDirectory() as folder:
-            decisions = pathlib.Path(folder) / "decisions"
-            lines = [{"port": "p0", "arrival": {"at_ps": 1_000_000}, "ingress": {"fired_xoff": fired}} for fired in (True, False)]
-            decisions.write_text("\n".join(json.dumps(line, separators=(",", ":")) for line in lines))
-            self.assertEqual(reaction.sent(decisions, {"p0": [(900, 907, xoff), (1500, 1507, xoff), (2000, 2007, xoff)]}), [507])
 
 
 def run():

@@ -1,6 +1,5 @@
 """The arguments of every benchmark, and the one way to judge a figure against a yardstick."""
 import contextlib
-import copy
 import os
 import pathlib
 import re
@@ -67,41 +66,24 @@ def hugepages():
 
 
 class Bench:
-    def __init__(self, build, folder, rounds, seconds, place='', htsim=None, l3fwd=None, memory=ORDINARY, against=None):
-        self.build, self.folder, self.rounds, self.seconds, self.place = build, folder, rounds, seconds, place
-        self.htsim = htsim  # a checkout of it, or None
-        self.l3fwd = l3fwd  # the program, or None
-        self.against = against  # the build directory of another version, or None
-        self.memory = memory
+    """`options`: those of the command line; `folder`: for the benchmark's files."""
+
+    def __init__(self, options, folder, memory=ORDINARY, place=''):
+        self.build, self.rounds, self.seconds = options.build.resolve(), max(1, options.rounds), options.seconds
+        self.htsim, self.l3fwd, self.against = options.htsim, options.l3fwd, options.against  # each may be None
+        self.folder, self.memory, self.place = folder, memory, place
         cores = sorted(os.sched_getaffinity(0))
-        self.cores, self.cores_downwards = len(cores), cores[::-1]
-        self.control_core, self.worker_core = cores[0], cores[-1]
-        self.eal = memory.sluiced
+        self.cores, self.control_core, self.worker_cores = len(cores), cores[0], cores[::-1]
         self.enter = []  # words before each program: where it is to run
         self.repeated, self.stolen = 0, 0.0  # rounds; the share of the worst round that counts
 
-    @contextlib.contextmanager
-    def inside(self, words):
-        """Programs are run by these words."""
-        self.enter, before = words, self.enter
-        try:
-            yield
-        finally:
-            self.enter = before
-
-    def worker_cores(self, workers):
-        return self.cores_downwards[:workers]
-
-    def of_build(self, build):
-        """The same for the programs of another build."""
-        other = copy.copy(self)
-        other.build = build
-        return other
-
-    def need(self, *programs):
+    def need(self, *programs, cores=1):
+        """Raises Missing without these programs of the build, or so many cores."""
         for program in programs:
             if not (self.build / program).exists():
                 raise Missing(f'{self.build / program} is not there')
+        if self.cores < cores:
+            raise Missing(f'needs {cores} cores')
 
     def say(self, text):
         """A line of progress, on a terminal; an empty one takes it away."""
@@ -136,14 +118,10 @@ class Bench:
         self.stolen = max(self.stolen, counted[-1].stolen)
         return {key: [each.figures[key] for each in counted] for key in counted[0].figures}
 
-
-def packets_per_second(sent, warm_up_s=0.5, seconds=3.0):
-    """Of a forwarder that runs; `sent()`: (packets so far, the moment in seconds)."""
-    time.sleep(warm_up_s)
-    packets, start = sent()
-    time.sleep(seconds)
-    more, end = sent()
-    return (more - packets) / (end - start)
+    def against_yardstick(self, name, unit, judged, yardstick, measure, reach=None):
+        """The row of `judged` against `measure`, whose name is `yardstick`."""
+        rates = self.by_turns(name, yardstick=measure, judged=judged)
+        return row(name, unit, rates['judged'], yardstick, rates['yardstick'], reach)
 
 
 def stolen_s():
@@ -170,17 +148,6 @@ def row(name, unit, values, yardstick=None, yardstick_values=None, reach=None, b
     return {'name': name, 'unit': unit, 'value': value, 'yardstick': yardstick, 'yardstick_value': against, 'ratio': ratio,
             'reach': reach, 'met': None if reach is None or ratio is None else ratio >= reach, 'better': better,
             'values': values, 'yardstick_values': yardstick_values or []}
-
-
-def distribution(name, unit, figures, yardstick=None, yardstick_value=None, reach=None):
-    """Rows of the median, the 99th percentile and the maximum; the last is what must reach something."""
-    ranked = sorted(figures)
-    if not ranked:
-        raise RuntimeError('nothing was measured, so there is no figure')
-    places = {'p50': len(ranked) // 2, 'p99': min(len(ranked) - 1, len(ranked) * 99 // 100), 'max': len(ranked) - 1}
-    against = None if yardstick_value is None else [yardstick_value]
-    return [{**row(f'{name}_{which}', unit, [ranked[place]], yardstick, against, reach if which == 'max' else None, better='less'),
-             'samples': len(ranked)} for which, place in places.items()]
 
 
 def no_figure(name, why):

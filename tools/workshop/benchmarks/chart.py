@@ -1,9 +1,10 @@
-"""bench.svg: a bar for every ratio, as long as it is of what must be reached."""
+"""bench.svg: one bar per ratio; the line is where it has reached its goal."""
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from results import conditions  # noqa: E402
 from svg import FAINT, INK, Drawing  # noqa: E402
 
 WIDTH, LEFT, TOP, LINE, BAR = 980, 190, 78, 26, 16
@@ -27,11 +28,7 @@ def picture(rows):
     """Rows without anything to reach are drawn against their yardstick, in gray."""
     drawing, y = Drawing(WIDTH), TOP
     bottom = TOP + LINE * len(rows)
-    facts = rows[0]
-    there = facts['machine']
-    memory = ', '.join(dict.fromkeys(row['machine']['memory'] for row in rows))
-    drawing.text(LEFT, 46, f'commit {facts["commit"][:12]}; {there["cpu"]}, {there["cores"]} cores, {memory}; medians of '
-                 f'{there["rounds"]} rounds of {there["seconds"]:g} s', size=11)
+    drawing.text(LEFT, 46, conditions(rows), size=11)
     drawing.line(REACHED, TOP - 6, REACHED, bottom - 4, INK, 1.5)
     drawing.text(REACHED, TOP - 11, 'to be reached; gray: as good as the yardstick', 'middle', size=11)
     for row in rows:

@@ -6,8 +6,8 @@ import time
 
 import scale
 import sluiced
-from bench import Late, distribution
-from forwarding import against_first_row, first_row
+from bench import Late, row
+from forwarding import first_row
 
 ROUTE_CHANGES = 10_000  # a second
 ROUTES_AT_ONCE = 100  # of a request
@@ -50,16 +50,15 @@ class Load(Attached):
     def __init__(self, bench, switch, requests, per_second):
         super().__init__(bench, switch)
         self.requests, self.interval = requests, 1 / per_second
-        self.answers, self.answer_s, self.failure = 0, [], None
+        self.answer_s, self.failure = [], None
 
     def work(self):
         try:
             due = time.monotonic()
             while not self.ending.wait(max(0.0, due - time.monotonic())):
-                self.client.send(self.requests[self.answers % len(self.requests)])
-                self.client.read_answer()
+                self.client.send_line(self.requests[len(self.answer_s) % len(self.requests)])
+                sluiced.read_answer(self.client)
                 self.answer_s.append(time.monotonic() - due)
-                self.answers += 1
                 due += self.interval
         except (OSError, RuntimeError) as error:
             self.failure = error
@@ -67,9 +66,8 @@ class Load(Attached):
     def judge(self, seconds):
         if self.failure is not None:
             raise self.failure
-        if self.answers < KEPT_UP * seconds / self.interval - 1:
-            raise Late(f'{self.answers} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is no '
-                       'figure')
+        if len(self.answer_s) < KEPT_UP * seconds / self.interval - 1:
+            raise Late(f'{len(self.answer_s)} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is no figure')
 
 
 class Watcher(Attached):
@@ -96,70 +94,48 @@ def route_requests():
     lines = []
     for first in range(0, 10 * ROUTES_AT_ONCE, ROUTES_AT_ONCE):
         routes = [scale.route(number) for number in range(first, first + ROUTES_AT_ONCE)]
-        lines += [sluiced.request_line('route.add', {'routes': routes}),
-                  sluiced.request_line('route.delete', {'routes': [each['prefix'] for each in routes]})]
+        lines += [sluiced.request('route.add', {'routes': routes}),
+                  sluiced.request('route.delete', {'routes': [each['prefix'] for each in routes]})]
     return lines
 
 
 def threshold_requests():
     """The limit of a lossless priority group that packets go through."""
-    return [sluiced.request_line('config.set', {'path': 'port.p0.priority_group.3.dynamic_th', 'value': value})
-            for value in (0, 1)]
+    return [sluiced.request('config.set', {'path': 'port.p0.priority_group.3.dynamic_th', 'value': value}) for value in (0, 1)]
 
 
-def against_quiet(bench, name, load):
-    _, text = first_row(bench)
-    return against_first_row(bench, name, text, 0.95, load=load)
+def control_load(bench):
+    """the first row while a client adds and deletes 10 000 routes a second, 100 a request; while one changes a threshold 100 times a
+    second; and while ten watch (all events, the whole report ten times a second) and one changes a threshold ten times a second: each
+    against the first row. And microseconds from asking for a change of a threshold to the answer, by when every worker runs it: median, p99 and
+    longest of all rounds"""
+    text, routes, thresholds = first_row(bench), route_requests(), threshold_requests()
 
-
-def route_changes(bench):
-    """the first row while a client adds and deletes 10 000 routes a second, 100 a request, against the first row"""
-    lines = route_requests()
-    return against_quiet(bench, 'route_changes',
-                         lambda switch: Load(bench, switch, lines, ROUTE_CHANGES / ROUTES_AT_ONCE))
-
-
-def threshold_changes(bench):
-    """the first row while a client changes a threshold 100 times a second, against the first row"""
-    lines = threshold_requests()
-    return against_quiet(bench, 'threshold_changes', lambda switch: Load(bench, switch, lines, THRESHOLD_CHANGES))
-
-
-def watching_clients(bench):
-    """the first row while ten clients watch (all events, the whole report ten times a second) and one tunes (a threshold ten
-    times a second), against the first row"""
-    lines = threshold_requests()
+    def route_changes(switch):
+        return Load(bench, switch, routes, ROUTE_CHANGES / ROUTES_AT_ONCE)
 
     @contextlib.contextmanager
-    def load(switch):
+    def watching_clients(switch):
         with contextlib.ExitStack() as clients:
             for _ in range(WATCHERS):
                 clients.enter_context(Watcher(bench, switch))
-            clients.enter_context(Load(bench, switch, lines, 10))
+            clients.enter_context(Load(bench, switch, thresholds, 10))
             yield
 
-    return against_quiet(bench, 'watching_clients', load)
-
-
-def change_answer(bench):
-    """microseconds from asking for a change of a threshold to the answer, by when every worker runs it, at the first row's
-    load: median, 99 % and longest of all rounds"""
-    _, text = first_row(bench)
-    lines = threshold_requests()
-
-    def one_round():
+    def threshold_changes():
         loads = []
 
         def load(switch):
-            loads.append(Load(bench, switch, lines, THRESHOLD_CHANGES))
+            loads.append(Load(bench, switch, thresholds, THRESHOLD_CHANGES))
             return loads[0]
 
-        sluiced.forwarding_rate(bench, text, load=load)
-        return loads[0].answer_s
+        return {'threshold_changes': sluiced.rate(bench, text, load), 'answers': loads[0].answer_s}
 
-    rounds = bench.by_turns('change_answer', change_answer=one_round)['change_answer']
-    return distribution('change_answer', 'us', [seconds * 1e6 for answers in rounds for seconds in answers])
-
-
-BENCHMARKS = {'route_changes': route_changes, 'threshold_changes': threshold_changes, 'watching_clients': watching_clients,
-              'change_answer': change_answer}
+    rates = bench.by_turns('control_load', first_row=lambda: sluiced.rate(bench, text), threshold_changes=threshold_changes,
+                           **{load.__name__: lambda load=load: sluiced.rate(bench, text, load) for load in (route_changes, watching_clients)})
+    rows = [row(name, 'Mpps', rates[name], 'forwarding_64B', rates['first_row'], 0.95)
+            for name in ('route_changes', 'threshold_changes', 'watching_clients')]
+    answers = sorted(seconds * 1e6 for round_ in rates['answers'] for seconds in round_)
+    places = {'p50': len(answers) // 2, 'p99': len(answers) * 99 // 100, 'max': -1}
+    return rows + [{**row(f'change_answer_{which}', 'us', [answers[place]], better='less'), 'samples': len(answers)}
+                   for which, place in places.items()]

@@ -4,10 +4,9 @@ import struct
 
 import sluiced
 import traffic
-from bench import row
 
 REACH = 0.6  # of the packets a second that captures reach
-FEW, MANY = 24, 10_000  # queue pairs of a host, those counted that only answer
+CASES = [(mtu, queue_pairs) for queue_pairs in (24, 10_000) for mtu in (1024, 4096)]  # of a host, those counted that only answer
 FRAMES = 400_000  # of all ports, about
 MOST_OF_A_FLOW = 1000  # queue pairs of a pair of hosts
 PORTS = 4
@@ -17,34 +16,22 @@ def flows(queue_pairs):
     """Every host sends to every other one, as fast as it may."""
     each = -(-queue_pairs // (2 * (PORTS - 1)))  # of a pair of hosts, one way
     lines = []
-    while each > 0:
-        qps = min(each, MOST_OF_A_FLOW)
-        each -= qps
+    for first in range(0, each, MOST_OF_A_FLOW):
         for host in range(PORTS):
             to = [f'h{other}' for other in range(PORTS) if other != host]
-            lines += ['[[flow]]', f'from = ["h{host}"]', f'to = {to}', f'qps = {qps}', 'message = "1MB"', 'depth = 2', '']
+            lines += ['[[flow]]', f'from = ["h{host}"]', f'to = {to}', f'qps = {min(each - first, MOST_OF_A_FLOW)}', 'message = "1MB"',
+                      'depth = 2', '']
     return lines
 
 
 def configuration(devices, more):
-    lines = ['clock = "virtual"', 'buffer.size = "32MB"', 'buffer.packet_buffer = 4352', '[default]', 'qos = "lossless"']
-    for port in range(PORTS):
-        lines += [f'[port.p{port}]', 'speed = "100G"', f'mac = "{traffic.port_mac(port)}"', f'address = ["10.0.{port}.1/24"]']
-        lines += [f'device = "net_pcap{port},{devices[port]}"'] if devices else []
-    return '\n'.join(lines + more) + '\n'
+    return sluiced.configuration(devices, clock='virtual', packet_buffer=4352, qos='[default]\nqos = "lossless"\n') + '\n'.join(more)
 
 
 def host_lines(mtu, queue_pairs):
-    lines = []
-    for port in range(PORTS):
-        lines += [f'[host.h{port}]', f'port = "p{port}"', f'address = "10.0.{port}.2"', f'mac = "{traffic.host_mac(port)}"',
-                  f'mtu = {mtu}', 'cc = "dcqcn"']
-    return lines + flows(queue_pairs)
-
-
-def neighbors():
     return [line for port in range(PORTS) for line in
-            ('[[neighbor]]', f'address = "10.0.{port}.2"', f'port = "p{port}"', f'mac = "{traffic.host_mac(port)}"')]
+            (f'[host.h{port}]', f'port = "p{port}"', f'address = "10.0.{port}.2"', f'mac = "{traffic.host_mac(port)}"', f'mtu = {mtu}',
+             'cc = "dcqcn"')] + flows(queue_pairs)
 
 
 def sent_by_hosts(delivered, folder):
@@ -61,10 +48,7 @@ def sent_by_hosts(delivered, folder):
         own.sort(key=lambda record: struct.unpack_from('<II', record))
         macs = bytes.fromhex((traffic.port_mac(port) + traffic.host_mac(port)).replace(':', ''))
         made.append(folder / f'sent-{port}.pcap')
-        with open(made[-1], 'wb') as file:
-            file.write(header)
-            for record in own:
-                file.write(record[:16] + macs + record[28:])
+        made[-1].write_bytes(header + b''.join(record[:16] + macs + record[28:] for record in own))
     return made
 
 
@@ -83,41 +67,20 @@ def rate(switch, *options):
     return measure
 
 
-def against_captures(bench, name, mtu, queue_pairs):
-    bench.need('sluiced')
-    us = FRAMES // PORTS * (mtu + 82) * 8 // 100_000
-    hosts = host_lines(mtu, queue_pairs)
-    delivered = [bench.folder / f'delivered-{port}.pcap' for port in range(PORTS)]
-    recorded = configuration([f'tx_pcap={capture}' for capture in delivered], hosts)
-    sluiced.Sluiced(bench, recorded, 'recorded').run('--duration', f'{us}us')
-    captures = sent_by_hosts(delivered, bench.folder)
-    yardstick = configuration([f'rx_pcap={capture}' for capture in captures], neighbors())
-    rates = bench.by_turns(name, captures=rate(sluiced.Sluiced(bench, yardstick, 'captures')),
-                           hosts=rate(sluiced.Sluiced(bench, configuration(None, hosts), 'hosts'), '--duration', f'{us}us'))
-    return [row(name, 'Mpps', rates['hosts'], 'captures of the same frames', rates['captures'], reach=REACH)]
-
-
 def hosts(bench):
-    """packets per second of processor time of four RoCE hosts at 100G with DCQCN, each sending to all others in 1 KB packets, ACKs
-    and CNPs counted, against captures of the same frames"""
-    return against_captures(bench, 'hosts_1024', 1024, FEW)
-
-
-def hosts_4096(bench):
-    """the same in 4 KB packets"""
-    return against_captures(bench, 'hosts_4096', 4096, FEW)
-
-
-def hosts_10000(bench):
-    """the same in 1 KB packets with 10 000 queue pairs a host, which all have messages: DCQCN's least rate is more than the
-    links, so that queues stand and half of the packets are marked"""
-    return against_captures(bench, 'hosts_1024_10000_qps', 1024, MANY)
-
-
-def hosts_4096_10000(bench):
-    """the same in 4 KB packets"""
-    return against_captures(bench, 'hosts_4096_10000_qps', 4096, MANY)
-
-
-BENCHMARKS = {'hosts_1024': hosts, 'hosts_4096': hosts_4096, 'hosts_1024_10000': hosts_10000,
-              'hosts_4096_10000': hosts_4096_10000}
+    """packets per second of processor time of four RoCE hosts at 100G with DCQCN, each sending to all others in packets of 1 and of
+    4 KB, ACKs and CNPs counted, against captures of the same frames; with 24 queue pairs a host, and with 10 000, which all have messages:
+    DCQCN's least rate is more than the links, so that queues stand and half of the packets are marked"""
+    bench.need('sluiced')
+    rows = []
+    for mtu, queue_pairs in CASES:
+        us = FRAMES // PORTS * (mtu + 82) * 8 // 100_000
+        name, senders = f'hosts_{mtu}' + ('' if queue_pairs < 10_000 else f'_{queue_pairs}_qps'), host_lines(mtu, queue_pairs)
+        delivered = [bench.folder / f'delivered-{port}.pcap' for port in range(PORTS)]
+        recorded = configuration([f'net_pcap{port},tx_pcap={capture}' for port, capture in enumerate(delivered)], senders)
+        sluiced.Sluiced(bench, recorded, 'recorded').run('--duration', f'{us}us')
+        yardstick = configuration([f'net_pcap{port},rx_pcap={capture}' for port, capture in enumerate(sent_by_hosts(delivered, bench.folder))], [])
+        rows.append(bench.against_yardstick(
+            name, 'Mpps', rate(sluiced.Sluiced(bench, configuration([None] * PORTS, senders), 'hosts'), '--duration', f'{us}us'),
+            'captures of the same frames', rate(sluiced.Sluiced(bench, yardstick, 'captures')), REACH))
+    return rows

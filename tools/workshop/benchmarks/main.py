@@ -1,21 +1,20 @@
 """tools/bench [OPTION...] [NAME...]: runs benchmarks, prints a table, writes out/bench.json and the picture out/bench.svg.
 
-NAME is a benchmark or one of the themes that they stand under below; without any, all are run.
+NAME is a benchmark below; without any, all are run.
 
 --rounds N       rounds of each (5; a figure is their median, a ratio that of the rounds' ratios); those of which the machine
                  below took a part are repeated
 --seconds S      how long each measures in a round (3)
---quick          the rows of the goal alone, and --seconds 1: about ten minutes on a quiet machine, up to thrice that on one that is not
+--build DIR      measures the programs of this build directory (build-bench, which is made first)
 --compare FILE   sets the ratios beside those of another bench.json; exits with 1 if one got worse by more than
 --tolerance P    per cent (5)
 --measured FILE  runs nothing and takes the rows of that bench.json
---l3fwd PATH     a built l3fwd of DPDK's examples, one more yardstick of `forwarding_64B`
+--l3fwd PATH     a built l3fwd of DPDK's examples, one more yardstick of `forwarding`
 --htsim PATH     a checkout of https://github.com/Broadcom/csg-htsim, the yardstick of `htsim`
 --against DIR    the build directory of another version, the yardstick of `two_versions`
 """
 import argparse
 import contextlib
-import os
 import pathlib
 import signal
 import sys
@@ -27,54 +26,33 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import chart  # noqa: E402
 import control_load  # noqa: E402
 import fabric  # noqa: E402
-import fabric_threads  # noqa: E402
 import forwarding  # noqa: E402
 import hosts  # noqa: E402
-import kernel_ports  # noqa: E402
 import latency  # noqa: E402
-import process  # noqa: E402
-import reaction  # noqa: E402
 import results  # noqa: E402
 import scale  # noqa: E402
-import sweeps  # noqa: E402
 from bench import HUGE, ORDINARY, Bench, Missing, hugepages, no_figure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUT = ROOT / 'out'
-THEMES = {'forwarding': forwarding, 'scale': scale, 'control': control_load, 'reaction': reaction, 'latency': latency,
-          'kernel_ports': kernel_ports,
-          'process': process, 'hosts': hosts, 'fabric': fabric, 'fabric_threads': fabric_threads, 'sweeps': sweeps}
-BENCHMARKS = {name: run for theme in THEMES.values() for name, run in theme.BENCHMARKS.items()}
-# Not rows of the goal: they say where the time goes, and the like.
-INFORMATIVE = {'one_class_64B', 'whole_path', 'ecn', 'startup_no_huge', 'ports_64_apart'}
+BENCHMARKS = {run.__name__: run for run in (
+    forwarding.forwarding, forwarding.two_versions, scale.million_routes, scale.ports_32, scale.workers, scale.virtual_clock,
+    control_load.control_load, latency.latency, latency.latency_af_packet, latency.kernel_ports, hosts.hosts, fabric.fabric,
+    fabric.fabric_threads, fabric.htsim)}
+# In both kinds of memory, where there are hugepages or root can reserve them; all others in ordinary memory.
+WITH_HUGEPAGES = {'forwarding', 'two_versions'}
 
 
 def help_text():
-    lines = [__doc__]
-    for name, theme in THEMES.items():
-        lines.append(f'{name}: {theme.__doc__.strip().splitlines()[0]}')
-        for benchmark, run in theme.BENCHMARKS.items():
-            words = ' '.join(run.__doc__.split())
-            lines.append(textwrap.fill(words, 110, initial_indent=f'  {benchmark:<20}', subsequent_indent=' ' * 22))
-    return '\n'.join(lines)
-
-
-def selected(names, quick, against):
-    """The benchmarks that are meant, or the names that mean none."""
-    unknown = [name for name in names if name not in BENCHMARKS and name not in THEMES]
-    left_out = (INFORMATIVE if quick else set()) | (set() if against else {'two_versions'})
-    if len(os.sched_getaffinity(0)) < 5:
-        left_out = left_out | {'many_workers'}  # there is nothing to say
-    if not names:
-        return [name for name in BENCHMARKS if name not in left_out], []
-    return [one for name in names for one in (THEMES[name].BENCHMARKS if name in THEMES else [name])], unknown
+    return '\n'.join([__doc__, *(textwrap.fill(' '.join(run.__doc__.split()), 110, initial_indent=f'  {name:<19}', subsequent_indent=' ' * 21)
+                                 for name, run in BENCHMARKS.items())])
 
 
 def measure(names, options):
     """The rows of each benchmark, with what they were measured on: those of several runs can stand beside each other."""
     for place, name in enumerate(names, 1):
         yield measured(name, options, ORDINARY, f'{place}/{len(names)} ')
-        if name in forwarding.WITH_HUGEPAGES:
+        if name in WITH_HUGEPAGES:
             with hugepages() as there:
                 if there:
                     yield measured(name, options, HUGE, f'{place}/{len(names)} ')
@@ -82,8 +60,7 @@ def measure(names, options):
 
 def measured(name, options, memory, place):
     with tempfile.TemporaryDirectory(prefix='sluice-bench-') as folder:
-        bench = Bench(options.build.resolve(), pathlib.Path(folder), max(1, options.rounds), options.seconds, place, options.htsim, options.l3fwd,
-                      memory, options.against)
+        bench = Bench(options, pathlib.Path(folder), memory, place)
         try:
             found = BENCHMARKS[name](bench)
         except (Missing, RuntimeError, OSError) as error:
@@ -108,19 +85,15 @@ def parse():
     parser = argparse.ArgumentParser(prog='tools/bench', usage=__doc__, add_help=False)
     parser.add_argument('names', nargs='*')
     parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--seconds', type=float)
-    parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--seconds', type=float, default=3.0)
     parser.add_argument('--compare')
     parser.add_argument('--tolerance', type=float, default=5)
     parser.add_argument('--measured')
-    parser.add_argument('--l3fwd', type=pathlib.Path)
-    parser.add_argument('--htsim', type=pathlib.Path)
-    parser.add_argument('--against', type=pathlib.Path)
+    for name in ('--l3fwd', '--htsim', '--against'):
+        parser.add_argument(name, type=pathlib.Path)
     parser.add_argument('--build', default='build-bench', type=pathlib.Path)
     parser.add_argument('--help', '-h', action='store_true')
-    options = parser.parse_args()
-    options.seconds = options.seconds or (1.0 if options.quick else 3.0)
-    return options
+    return parser.parse_args()
 
 
 def main():
@@ -128,9 +101,9 @@ def main():
     if options.help:
         print(help_text())
         return 0
-    names, unknown = selected(options.names, options.quick, options.against)
-    if unknown:
-        print(f'tools/bench: no such benchmark: {", ".join(unknown)} ({", ".join([*THEMES, *BENCHMARKS])})', file=sys.stderr)
+    names = options.names or [name for name in BENCHMARKS if name != 'two_versions' or options.against]
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        print(f'tools/bench: no such benchmark: {", ".join(unknown)} ({", ".join(BENCHMARKS)})', file=sys.stderr)
         return 2
     try:
         before = results.read(options.compare) if options.compare else None

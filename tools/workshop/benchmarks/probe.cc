@@ -32,8 +32,8 @@ namespace {
 constexpr std::string_view usage =
     "usage: sluice-probe OUT IN CAPTURE\n\n"
     "Sends by the DPDK device OUT and receives by IN. Of each line of input, PPS SECONDS BURST (PPS 0: as\n"
-    "many as it can; BURST: so many at once), it prints a line of JSON: sent, received, refused (by the\n"
-    "device), seconds, ns {p50, p99, p999, max}.\n";
+    "many as it can; BURST: so many at once), it prints a line of JSON: sent, received, seconds,\n"
+    "ns {p50, p99, p999, max}.\n";
 
 constexpr unsigned stamp_at = 52;  // the last bytes of the smallest frame of RoCEv2: PSN and ICRC
 constexpr unsigned packets = 16384;
@@ -67,7 +67,7 @@ std::unique_ptr<DevicePort> connect(const std::string& device, rte_mempool* pool
 }
 
 struct Account {
-    std::uint64_t sent = 0, received = 0, refused = 0;
+    std::uint64_t sent = 0, received = 0;
     Histogram under_way;
 };
 
@@ -120,7 +120,6 @@ class Probe {
         const unsigned sent = out_.transmit(std::span(burst).first(count));
         for (unsigned i = sent; i < count; ++i) rte_pktmbuf_free(burst[i]);
         account.sent += sent;
-        account.refused += count - sent;
     }
     void receive(Account& account) {
         std::array<Packet*, burst_size> burst{};
@@ -152,14 +151,11 @@ class Probe {
     std::size_t next_ = 0;
 };
 
-Duration time_of(double seconds) { return {static_cast<std::int64_t>(seconds * 1e12)}; }
-
 void print(const Account& account, double seconds) {
     const auto ns = [&](unsigned per_mille) { return account.under_way.quantile(per_mille).ps / 1000; };
-    say("{{\"sent\": {}, \"received\": {}, \"refused\": {}, \"seconds\": {}, \"ns\": {{\"p50\": {}, \"p99\": "
-        "{}, "
-        "\"p999\": {}, \"max\": {}}}}}\n",
-        account.sent, account.received, account.refused, seconds, ns(500), ns(990), ns(999),
+    say("{{\"sent\": {}, \"received\": {}, \"seconds\": {}, "
+        "\"ns\": {{\"p50\": {}, \"p99\": {}, \"p999\": {}, \"max\": {}}}}}\n",
+        account.sent, account.received, seconds, ns(500), ns(990), ns(999),
         account.under_way.max().ps / 1000);
     std::fflush(stdout);
 }
@@ -177,7 +173,7 @@ void serve(Probe& probe) {
         const auto account = std::make_unique<Account>();
         probe.run(per_second, burst, warm_up, *before);
         probe.drain(*before);
-        probe.run(per_second, burst, time_of(seconds), *account);
+        probe.run(per_second, burst, {static_cast<std::int64_t>(seconds * 1e12)}, *account);
         probe.drain(*account);
         print(*account, seconds);
     }

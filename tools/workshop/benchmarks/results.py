@@ -61,16 +61,18 @@ def table(rows):
     return aligned(cells)
 
 
-def footer(rows):
-    facts = rows[0]
-    there = facts['machine']
+def conditions(rows):
+    """A sentence: the program and the machine."""
+    facts, there = rows[0], rows[0]['machine']
     memory = ', '.join(dict.fromkeys(row['machine']['memory'] for row in rows))
+    return (f'commit {facts["commit"][:12]}{"+changes" if facts["commit"].endswith("+changes") else ""}; {there["cpu"]}, {there["cores"]} cores, '
+            f'{memory}, load {there["load_average"]:.1f}; medians of {there["rounds"]} rounds of {there["seconds"]:g} s')
+
+
+def footer(rows):
     of_each = {row['benchmark']: row['machine'] for row in rows}.values()
     repeated, stolen = sum(one.get('repeated', 0) for one in of_each), max(one.get('stolen', 0.0) for one in of_each)
-    return (f'commit {facts["commit"][:12]}{"+changes" if facts["commit"].endswith("+changes") else ""}; {there["cpu"]}, '
-            f'{there["cores"]} cores, {memory}, load {there["load_average"]:.1f}; medians of {there["rounds"]} rounds of '
-            f'{there["seconds"]:g} s, {repeated} repeated, at most {stolen:.1%} of one stolen; written to out/bench.json and '
-            'out/bench.svg')
+    return f'{conditions(rows)}, {repeated} repeated, at most {stolen:.1%} of one stolen; written to out/bench.json and out/bench.svg'
 
 
 def comparable_in(now, then):
