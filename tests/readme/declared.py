@@ -34,6 +34,7 @@ DECLARED = {
     ("tools/sluicectl/README.md", "sluicectl top"): Declared("a screen, until a key; tests/control/top_test.py has a terminal for it"),
     ("tools/workshop/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),
     ("tools/workshop/topology/README.md", "tools/lab up pair"): Declared(LAB, long=True),
-    ("tools/workshop/topology/README.md", "tools/lab dcqcn"): Declared(LAB, long=True),
-    ("tools/workshop/topology/README.md", "tools/lab up fabric"): Declared(LAB, long=True),
+    ("tools/workshop/benchmarks/lab.md", "tools/lab up one"): Declared(LAB, long=True),
+    ("tools/workshop/benchmarks/lab.md", "tools/lab dcqcn"): Declared(LAB, long=True),
+    ("tools/workshop/benchmarks/lab.md", "tools/lab up fabric"): Declared(LAB, long=True),
 }
