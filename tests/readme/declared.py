@@ -29,7 +29,7 @@ DECLARED = {
     ("dataplane/ports/README.md", "modprobe vfio-pci; dpdk-devbind.py --status-dev net"): Declared("real cards: drivers of the kernel, hugepages"),
     ("dataplane/ports/README.md", "build/sluiced --config nic.toml"): Declared("real cards; tests/unit/nic has the sentences"),
     ("dataplane/ports/README.md", "sluicectl port show h0"): Declared("a flood under the real clock, no two alike; tests/unit/nic has queues"),
-    ("tools/fabric/README.md", "cd control/report/page/vendor && npm install && npm run build"):
+    ("tools/fabric/manual.md", "cd control/report/page/vendor && npm install && npm run build"):
         Declared("the network: npm's registry; tests/loopback/page_test.py does it with --long"),
     ("tools/sluicectl/README.md", "sluicectl top"): Declared("a screen, until a key; tests/control/top_test.py has a terminal for it"),
     ("tools/workshop/topology/README.md", "tools/lab up one"): Declared(LAB, long=True),
