@@ -1,7 +1,9 @@
 """Runs the tests of a build directory and counts test cases, for tools/test.
 
-run_suite.py targets BUILD SUITE...      what must be built for these Meson suites, as ninja knows it
+run_suite.py targets BUILD SUITE...      what must be built for these Meson suites, as ninja knows it; SUITE/NAME is one test,
+                                         SUITE/FILE what its FILE_test.cc has; without a suite all but test programs
 run_suite.py meson BUILD LABEL SUITE...  run them; one line, details only of what failed
+run_suite.py one BUILD SUITE/NAME        run it, and show what it says
 run_suite.py fuzz BUILD                  run the libFuzzer targets, each for a bounded time
 
 `meson` and `fuzz` append "passed failed skipped" to the file $TALLY. A test program says how many cases it ran, as
@@ -9,10 +11,12 @@ CppUTest does ("OK (132 tests, ...") or with a last line "N passed, N failed[, N
 nothing counts as a failure. Lines "SKIP: reason" are shown and counted as skipped.
 """
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -69,8 +73,10 @@ def report(label, results, seconds, note=''):
     if TERMINAL:
         sys.stdout.write('\r\x1b[K')
     skipped = f', {total[2]} skipped' if total[2] else ''
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = usage.ru_utime + usage.ru_stime
     line = f'{total[0]} passed, {total[1]} failed{skipped}' if results else 'no tests yet'
-    print(f'{label:<11} {line}   ({seconds:.1f} s{note})', *details, sep='\n', flush=True)
+    print(f'{label:<11} {line}   ({seconds:.1f} s, {cpu:.0f} s of the CPUs{note})', *details, sep='\n', flush=True)
     if 'TALLY' in os.environ:
         with open(os.environ['TALLY'], 'a') as tally:
             print(*total, file=tally)
@@ -83,20 +89,59 @@ def progress(label, done, names):
         sys.stdout.flush()
 
 
+@functools.cache
 def introspect(build, what):
     return json.loads(subprocess.check_output(['meson', 'introspect', str(build), what]))
 
 
+def suites_of(test):
+    return {suite.split(':')[-1] for suite in test['suite']}
+
+
+def has_file(build, test, file):
+    """The path of FILE_test.cc, when the test's program is made of it, compiled alone or in a group."""
+    for target in introspect(build, '--targets'):
+        if target['id'] in test['depends']:
+            for group in target['target_sources']:
+                units = [path for path in group['generated_sources'] if '-unity' in path and os.path.exists(path)]
+                named = group['sources'] + [name for path in units for name in re.findall(r'(?m)^#include *[<"](.*)[">]', pathlib.Path(path).read_text())]
+                for source in named:
+                    if pathlib.Path(source).name == f'{file}_test.cc':
+                        return os.path.join(build, source)
+    return None
+
+
 def tests_of(build, suites):
-    wanted = set(suites)
-    return [test for test in introspect(build, '--tests')
-            if wanted & {suite.split(':')[-1] for suite in test['suite']}]
+    found = []
+    for test in introspect(build, '--tests'):
+        for suite, _, name in (wanted.partition('/') for wanted in suites):
+            if suite in suites_of(test) and (not name or name in (test['name'], test['name'].split('_', 1)[-1]) or has_file(build, test, name)):
+                found.append(test)
+                break
+    return found
+
+
+def run_one(build, wanted):
+    """As a person wants to see it: of a file of a C++ program its groups, told one by one."""
+    tests = tests_of(build, [wanted])
+    if not tests:
+        sys.exit(f'no such test: {wanted}; tests/README.md says where they are')
+    status = 0
+    for test in tests:
+        command = test['cmd']
+        file = has_file(build, test, wanted.partition('/')[2])
+        if file:
+            groups = re.findall(r'^TEST_GROUP(?:_BASE)?\((\w+)', pathlib.Path(file).read_text(), re.M)
+            command = command + ['-v'] + [word for group in groups for word in ('-sg', group)]
+        print(' '.join(command), flush=True)
+        status |= subprocess.run(command, cwd=build, env={**os.environ, **test['env']}).returncode
+    return 1 if status else 0
 
 
 def targets(build, suites):
     needed = {identity for test in tests_of(build, suites) for identity in test['depends']}
     for target in introspect(build, '--targets'):
-        if target['id'] in needed:
+        if target['id'] in needed or not suites and target['build_by_default']:
             for name in target['filename']:
                 print(os.path.relpath(name, os.path.abspath(build)))
     return 0
@@ -105,7 +150,7 @@ def targets(build, suites):
 def processes(suites):
     """How many test programs at once. Those that start switches wait half of their time, DPDK alone 0.1 s a start.
     Not netns: with four at once an XDP socket was once refused to a switch that was started anew."""
-    return (os.cpu_count() or 1) * (2 if set(suites) & {'loopback', 'control'} else 1)
+    return (os.cpu_count() or 1) * (2 if {wanted.partition('/')[0] for wanted in suites} & {'loopback', 'control'} else 1)
 
 
 def run_meson(build, label, suites):
@@ -116,8 +161,10 @@ def run_meson(build, label, suites):
     command = ['meson', 'test', '-C', str(build), '--no-rebuild', '--logbase', f'tally-{label}', '--num-processes', str(processes(suites))]
     if LONG:
         command += ['--timeout-multiplier', '400']
-    for suite in suites:
+    for suite in sorted({wanted.partition('/')[0] for wanted in suites}):
         command += ['--suite', suite]
+    if any('/' in wanted for wanted in suites):
+        command += [test['name'] for test in tests]
     log = build / 'meson-logs' / f'tally-{label}.json'
     log.unlink(missing_ok=True)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -185,6 +232,8 @@ def main():
         return targets(build, sys.argv[3:])
     if verb == 'meson':
         return run_meson(build, sys.argv[3], sys.argv[4:])
+    if verb == 'one':
+        return run_one(build, sys.argv[3])
     if verb == 'fuzz':
         return run_fuzz(build)
     sys.exit(__doc__)
