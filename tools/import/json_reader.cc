@@ -1,42 +1,12 @@
 // JSON by nlohmann-json's events. They have no places: a token begins behind the blanks, commas and colons
 // that follow the token before, so the number of bytes read says where.
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tools/import/document.hh"
 
 namespace sluice::import {
 namespace {
-
-// Counts the bytes that the parser has taken.
-class Counted {
-  public:
-    using iterator_category = std::input_iterator_tag;
-    using value_type = char;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const char*;
-    using reference = const char&;
-
-    Counted(const char* at, const char* begin, std::size_t* taken) : at_(at), begin_(begin), taken_(taken) {}
-    reference operator*() const { return *at_; }
-    Counted& operator++() {
-        ++at_;
-        *taken_ = static_cast<std::size_t>(at_ - begin_);
-        return *this;
-    }
-    Counted operator++(int) {
-        const Counted before = *this;
-        ++*this;
-        return before;
-    }
-    bool operator==(const Counted& other) const { return at_ == other.at_; }
-    bool operator!=(const Counted& other) const { return at_ != other.at_; }
-
-  private:
-    const char* at_;
-    const char* begin_;
-    std::size_t* taken_;
-};
 
 class JsonEvents {
   public:
@@ -46,7 +16,7 @@ class JsonEvents {
     using string_t = nlohmann::json::string_t;
     using binary_t = nlohmann::json::binary_t;
 
-    JsonEvents(std::string_view text, const std::size_t& taken) : text_(text), taken_(taken) {}
+    JsonEvents(std::string_view text, std::istream& stream) : text_(text), stream_(stream) {}
 
     bool null() {
         return with([&](SourcePlace place) { built.null(place); });
@@ -71,6 +41,11 @@ class JsonEvents {
         throw ReadError{place_at(text_, position == 0 ? 0 : position - 1), {}, "is not JSON: " + why, {}};
     }
 
+    // Bytes that the parser has read.
+    std::size_t taken() const {
+        return static_cast<std::size_t>(stream_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in));
+    }
+
     Builder built;
 
   private:
@@ -79,7 +54,7 @@ class JsonEvents {
         while (at_ < text_.size() && std::string_view(" \t\r\n,:").find(text_[at_]) != std::string_view::npos)
             step();
         const SourcePlace place{line_, static_cast<unsigned>(at_ - line_start_ + 1)};
-        while (at_ < taken_) step();
+        for (const std::size_t end = taken(); at_ < end;) step();
         act(place);
         return true;
     }
@@ -99,7 +74,7 @@ class JsonEvents {
     }
 
     std::string_view text_;
-    const std::size_t& taken_;
+    std::istream& stream_;
     std::size_t at_ = 0;  // behind the last token
     std::size_t line_start_ = 0;
     unsigned line_ = 1;
@@ -108,13 +83,11 @@ class JsonEvents {
 }  // namespace
 
 Document read_json(const std::string& text) {
-    std::size_t taken = 0;
-    JsonEvents events(text, taken);
-    const char* begin = text.data();
-    const char* end = begin + text.size();
+    std::istringstream stream(text);
+    JsonEvents events(text, stream);
     try {
-        if (!nlohmann::json::sax_parse(Counted(begin, begin, &taken), Counted(end, begin, &taken), &events))
-            return tl::unexpected(ReadError{place_at(text, taken), {}, "is not JSON", {}});
+        if (!nlohmann::json::sax_parse(stream, &events))
+            return tl::unexpected(ReadError{place_at(text, events.taken()), {}, "is not JSON", {}});
     } catch (ReadError& error) {
         return tl::unexpected(std::move(error));
     }

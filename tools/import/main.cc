@@ -51,14 +51,6 @@ std::optional<std::string> read(const std::string& path) {
     return text;
 }
 
-// The report goes where the configuration does not.
-void report(const Arguments& arguments, const std::string& text) {
-    if (arguments.out.empty())
-        complain("{}", text);
-    else
-        say("{}", text);
-}
-
 // `text` is the configuration as a file; `account` what became of the lines of its source, if it has one.
 int finish(const Arguments& arguments, const Config& config, const std::string& text,
            const std::string& account) {
@@ -83,7 +75,11 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
         say("{}", out);
     else if (!write(arguments.out, out))
         return exit_failed;
-    report(arguments, verdict.text + account);
+    // The report goes where the configuration does not.
+    if (arguments.out.empty())
+        complain("{}{}", verdict.text, account);
+    else
+        say("{}{}", verdict.text, account);
     return arguments.lossless && !verdict.lossless ? exit_false : exit_done;
 }
 

@@ -1,17 +1,12 @@
-// One [[flow]] of a recipe: read, judged, and resolved against the hosts; and its keys that belong together,
-// each group into its fields of the flow.
+// The keys of a [[flow]] that belong together, each group into its fields of the flow.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "tools/traffic/recipe.hh"
 #include "tools/traffic/table_reader.hh"
 
 namespace sluice::traffic {
-
-// One flow for each sender goes to `recipe.flows`, errors to `errors`.
-void read_flow(const toml::table& table, const std::string& path, Recipe& recipe, ErrorList& errors);
 
 void read_pacing(TableReader& reader, Flow& flow);     // start, count, duration, rate, gap, burst
 void read_addressed(TableReader& reader, Flow& flow);  // all that is the same for every sender of an IP kind
