@@ -11,15 +11,56 @@ import contextlib
 import json
 import pathlib
 import shutil
+import subprocess
+import time
 
 from network import Failed, Namespace, cable, namespaces, sh, wait_for
-from peer import Peer
 from switch import ROUTER, Switch, program
+from waiting import PATIENCE_S
 
 PREFIX = "sluice-lab-"
 LEAF_AS, SPINE_AS = 65100, 65000
 SWITCHES = ("s", "leaf", "spine")
 ROCE_SEND_BYTES = 14 + 20 + 8 + 12 + 4  # Ethernet, IPv4, UDP, BTH, ICRC: of a SEND beside its payload
+
+
+class Peer:
+    """sluice-peer (tools/traffic) on a host, until `end`. Options are those of it."""
+
+    def __init__(self, program, host, **options):
+        words = [word for key, value in options.items() for word in (f"--{key}", value)]
+        self.process = host.start(program, "host", "--interface", "eth0", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=None, text=True)
+        self.show()  # it listens
+
+    def tell(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+
+    def show(self):
+        """Its account."""
+        self.tell("show")
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed("sluice-peer has ended")
+        return json.loads(line)
+
+    def until(self, holds):
+        """Its account when it `holds`, for which it may take as long as it goes on changing."""
+        last, end = None, 0
+        while not holds(account := self.show()):
+            if account != last:
+                last, end = account, time.monotonic() + PATIENCE_S
+            if time.monotonic() > end:
+                raise Failed(f"sluice-peer stands still: {account}")
+            time.sleep(0.05)
+        return account
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 class Lab:
