@@ -171,7 +171,7 @@ GroupPaused pause_of(const WorkerContext& worker, const PortContext& port, Class
     std::uint32_t known = 0;
     worker.shared.fill->for_each(port.id, number, [&](PortId egress, ClassId queue, std::uint32_t cells) {
         known += cells;
-        paused.add_filler({cells, egress, queue});
+        add_most_first(paused.fillers, paused.filler_count, {cells, egress, queue}, paused.other_queues);
     });
     SLUICE_INVARIANT(known <= group.used_cells() && "queues hold no more of a group's cells than it has");
     paused.unknown = group.used_cells() - known;

@@ -65,10 +65,6 @@ bool FlowFilter::matches(const FlowKey& flow) const {
            (!destination_qp || (flow.roce && *destination_qp == flow.destination_qp));
 }
 
-void GroupPaused::add_filler(const Filler& filler) {
-    add_most_first(fillers, filler_count, filler, other_queues);
-}
-
 void add_most_first(std::span<GroupPaused::Filler> list, std::uint32_t& count,
                     const GroupPaused::Filler& filler, std::uint32_t& others) {
     const auto end = list.begin() + count;

@@ -198,12 +198,10 @@ struct GroupPaused {
     std::array<Filler, max_fillers> fillers{};  // egress queues that hold its cells, most first
     std::uint32_t other_queues = 0;             // cells in queues beyond those
     std::uint32_t unknown = 0;                  // cells from before, or on their way back
-
-    // Queues are offered in any order of size, equal ones in order of port and queue.
-    void add_filler(const Filler& filler);
 };
 
-// Puts it into a list of `count`, most cells first; where the list is full, the fewest become `others`.
+// Puts it into a list of `count`, most cells first; where the list is full, the fewest become `others`. Equal
+// ones stay in the order in which they are offered.
 void add_most_first(std::span<GroupPaused::Filler> list, std::uint32_t& count,
                     const GroupPaused::Filler& filler, std::uint32_t& others);
 

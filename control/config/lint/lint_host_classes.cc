@@ -1,5 +1,5 @@
-// Classes in which packets of simulated hosts arrive: data in a lossless one, CNPs in one that nothing
-// delays.
+// Classes in which packets of simulated hosts arrive, data in a lossless one, CNPs in one that nothing
+// delays; and in which packets leave for a mirror's collector, in a lossy one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,6 +108,30 @@ std::vector<Finding> check_host_classes(const Config& config, const EffectiveQos
         check_cnps(name, host, said, port->second, findings);
         check_ecn(config, qos, name, host, findings);
         check_data(name, labels_of(config, name, host), said, port->second, findings);
+    }
+    return findings.take();
+}
+
+// Packets may leave for the collector by any port: the first that would have them in a lossless class.
+std::vector<Finding> check_mirror_classes(const Config& config, const EffectiveQos& qos) {
+    Findings findings(config);
+    for (const auto& [name, mirror] : config.mirrors) {
+        if (!mirror.collector) continue;
+        const auto wrong = std::ranges::find_if(qos.ports, [&](const auto& entry) {
+            const auto& [port, effective] = entry;
+            const ClassId tc = class_at(config.ports.at(port), effective, mirror.dscp, false);
+            return effective.group[effective.map.tc_to_priority_group[tc]].lossless ||
+                   effective.queue[effective.map.tc_to_queue[tc]].lossless;
+        });
+        if (wrong == qos.ports.end()) continue;
+        findings.warn(
+            "mirror-class", mirror_path(name, "dscp"),
+            fmt::format("DSCP {} leads to class {} at port {}, which is lossless there: its packets "
+                        "go in the first lossy class",
+                        mirror.dscp,
+                        class_at(config.ports.at(wrong->first), wrong->second, mirror.dscp, false),
+                        in_quotes(wrong->first)),
+            "write a dscp of a lossy class, like 8");
     }
     return findings.take();
 }

@@ -86,6 +86,6 @@ void check_minimums(const EffectiveQos& qos, PortFindings& findings);  // lint_r
 std::vector<Finding> check_host_classes(const Config& config,
                                         const EffectiveQos& qos);  // lint_host_classes.cc
 std::vector<Finding> check_mirror_classes(const Config& config,
-                                          const EffectiveQos& qos);  // lint_mirror_class.cc
+                                          const EffectiveQos& qos);  // lint_mirror.cc
 
 }  // namespace sluice::lint

@@ -143,7 +143,8 @@ TEST(Decision, aPauseKeepsTheFullestQueuesAndCountsTheRest) {
     for (unsigned n = 0; n < 40; ++n) {
         const std::uint32_t cells = 1 + n * 7 % 13;
         sum += cells;
-        pause.add_filler({cells, static_cast<PortId>(n), 0});
+        add_most_first(pause.fillers, pause.filler_count, {cells, static_cast<PortId>(n), 0},
+                       pause.other_queues);
     }
     LONGS_EQUAL(GroupPaused::max_fillers, pause.filler_count);
     std::uint32_t kept = 0;
