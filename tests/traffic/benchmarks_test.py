@@ -94,10 +94,10 @@ class Refusals(unittest.TestCase):
     def test_a_client_that_did_not_keep_its_pace(self):
         client = types.SimpleNamespace(send_line=lambda line: None, read_line=lambda: time.sleep(0.1) or {}, close=lambda: None)
         switch = types.SimpleNamespace(connect=lambda: client)
-        load = control_load.Load(types.SimpleNamespace(control_core=min(bench.os.sched_getaffinity(0))), switch, [b""], 1000)
+        of = types.SimpleNamespace(control_core=min(bench.os.sched_getaffinity(0)))
 
         def late():
-            with load:
+            with control_load.load(of, switch, [b""], 1000, []):
                 time.sleep(0.3)
 
         self.refuses(late)

@@ -17,76 +17,56 @@ WATCH_EVERY_S = 0.1
 KEPT_UP = 0.98  # of the planned requests; with less there is no figure
 
 
-class Attached:
-    """A connection of its own and a thread that works on it, on the control core, for as long as the context is open."""
+@contextlib.contextmanager
+def attached(bench, switch, work, wanted, told):
+    """A connection of its own, on which `work(client, ending)` is done by a thread on the control core while the context is open: it yields
+    after each piece. Refuses a figure after fewer than `wanted` pieces a second."""
+    ending, done, failures = threading.Event(), [], []
 
-    def __init__(self, bench, switch):
-        self.core, self.client = bench.control_core, switch.connect()
-        self.ending = threading.Event()
-        self.thread = threading.Thread(target=self.run, daemon=True)
-
-    def run(self):
-        os.sched_setaffinity(0, {self.core})  # of this thread alone
-        self.work()
-
-    def __enter__(self):
-        self.start = time.monotonic()
-        self.thread.start()
-        return self
-
-    def __exit__(self, kind, *_):
-        seconds = time.monotonic() - self.start
-        self.ending.set()
-        self.thread.join()
-        self.client.close()
-        if kind is None:
-            self.judge(seconds)
-
-
-class Load(Attached):
-    """Asks at its pace: `requests`, one after the other, again and again; `answer_s`: how long each took from when it was due,
-    late ones included."""
-
-    def __init__(self, bench, switch, requests, per_second):
-        super().__init__(bench, switch)
-        self.requests, self.interval = requests, 1 / per_second
-        self.answer_s, self.failure = [], None
-
-    def work(self):
+    def run(client):
+        os.sched_setaffinity(0, {bench.control_core})  # of this thread alone
         try:
-            due = time.monotonic()
-            while not self.ending.wait(max(0.0, due - time.monotonic())):
-                self.client.send_line(self.requests[len(self.answer_s) % len(self.requests)])
-                sluiced.read_answer(self.client)
-                self.answer_s.append(time.monotonic() - due)
-                due += self.interval
+            done.extend(work(client, ending))
         except (OSError, RuntimeError) as error:
-            self.failure = error
+            failures.append(error)
 
-    def judge(self, seconds):
-        if self.failure is not None:
-            raise self.failure
-        if len(self.answer_s) < KEPT_UP * seconds / self.interval - 1:
-            raise Late(f'{len(self.answer_s)} requests in {seconds:.1f} s, {seconds / self.interval:.0f} were to be, so there is no figure')
+    with contextlib.closing(switch.connect()) as client:
+        thread, begun = threading.Thread(target=run, args=[client], daemon=True), time.monotonic()
+        thread.start()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - begun
+            ending.set()
+            thread.join()
+    for failure in failures:
+        raise failure
+    if len(done) < wanted * seconds - 1:
+        raise Late(f'{len(done)} {told} in {seconds:.1f} s, {wanted * seconds:.0f} were to be, so there is no figure')
 
 
-class Watcher(Attached):
+def load(bench, switch, requests, per_second, answer_s):
+    """Asks at its pace: `requests`, one after the other, again and again; `answer_s` gets how long each took from when it was due,
+    late ones included."""
+    def work(client, ending):
+        due = time.monotonic()
+        while not ending.wait(max(0.0, due - time.monotonic())):
+            client.send_line(requests[len(answer_s) % len(requests)])
+            sluiced.read_answer(client)
+            answer_s.append(time.monotonic() - due)
+            due += 1 / per_second
+            yield
+    return attached(bench, switch, work, KEPT_UP * per_second, 'requests')
+
+
+def watcher(bench, switch):
     """Takes whatever it is sent: the whole report ten times a second, and all events."""
-
-    def __init__(self, bench, switch):
-        super().__init__(bench, switch)
-        self.lines = 0
-        self.client.call('events.subscribe')
-        self.client.call('stats.watch', every=f'{WATCH_EVERY_S * 1000:.0f}ms')
-
-    def work(self):
-        with contextlib.suppress(OSError, RuntimeError):
-            while not self.ending.is_set() and self.client.read_bytes() is not None:  # the next line ends it
-                self.lines += 1
-
-    def judge(self, seconds):
-        if self.lines < 0.9 * seconds / WATCH_EVERY_S - 1:
-            raise Late(f'a watcher was sent {self.lines} reports in {seconds:.1f} s, so there is no figure')
+    def work(client, ending):
+        client.call('events.subscribe')
+        client.call('stats.watch', every=f'{WATCH_EVERY_S * 1000:.0f}ms')
+        while not ending.is_set() and client.read_bytes() is not None:  # the next line ends it
+            yield
+    return attached(bench, switch, work, 0.9 / WATCH_EVERY_S, 'lines')
 
 
 def route_requests():
@@ -112,27 +92,24 @@ def control_load(bench):
     text, routes, thresholds = first_row(bench), route_requests(), threshold_requests()
 
     def route_changes(switch):
-        return Load(bench, switch, routes, ROUTE_CHANGES / ROUTES_AT_ONCE)
+        return load(bench, switch, routes, ROUTE_CHANGES / ROUTES_AT_ONCE, [])
 
     @contextlib.contextmanager
     def watching_clients(switch):
         with contextlib.ExitStack() as clients:
             for _ in range(WATCHERS):
-                clients.enter_context(Watcher(bench, switch))
-            clients.enter_context(Load(bench, switch, thresholds, 10))
+                clients.enter_context(watcher(bench, switch))
+            clients.enter_context(load(bench, switch, thresholds, 10, []))
             yield
 
     def threshold_changes():
-        loads = []
-
-        def load(switch):
-            loads.append(Load(bench, switch, thresholds, THRESHOLD_CHANGES))
-            return loads[0]
-
-        return {'threshold_changes': sluiced.rate(bench, text, load), 'answers': loads[0].answer_s}
+        answer_s = []
+        return {'threshold_changes': sluiced.rate(bench, text, lambda switch: load(bench, switch, thresholds, THRESHOLD_CHANGES, answer_s)),
+                'answers': answer_s}
 
     rates = bench.by_turns('control_load', first_row=lambda: sluiced.rate(bench, text), threshold_changes=threshold_changes,
-                           **{load.__name__: lambda load=load: sluiced.rate(bench, text, load) for load in (route_changes, watching_clients)})
+                           route_changes=lambda: sluiced.rate(bench, text, route_changes),
+                           watching_clients=lambda: sluiced.rate(bench, text, watching_clients))
     rows = [row(name, 'Mpps', rates[name], 'forwarding_64B', rates['first_row'], 0.95)
             for name in ('route_changes', 'threshold_changes', 'watching_clients')]
     answers = sorted(seconds * 1e6 for round_ in rates['answers'] for seconds in round_)
