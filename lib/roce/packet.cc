@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lib/frame/checksum.hh"
+#include "lib/frame/frame_layers.hh"
 #include "lib/roce/icrc.hh"
 #include "lib/values/invariant.hh"
 #include "lib/values/rng.hh"
@@ -192,9 +193,7 @@ Refusal find_datagram(std::span<const std::uint8_t> frame, std::size_t frame_byt
     for (unsigned tags = 0;; ++tags, at += sizeof(VlanTag)) {
         if (frame.size() < at + 2) return Refusal::cut;
         type = load_be<std::uint16_t>(&frame[at]);
-        const bool is_tag =
-            type == ether_type::vlan || type == ether_type::qinq || type == ether_type::qinq_old;
-        if (!is_tag || tags == max_vlan_tags) break;
+        if (!is_vlan_tag(type) || tags == max_vlan_tags) break;
     }
     const auto packet = frame.subspan(at + 2);
     std::size_t end = 0;

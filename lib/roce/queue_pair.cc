@@ -11,16 +11,15 @@ namespace {
 constexpr Duration long_recovery = milliseconds(2);
 
 PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Marking& marking) {
-    Route route;
-    route.source_mac = nic.mac;
-    route.destination_mac = nic.gateway_mac;
-    route.vlan_tci = marking.vlan_tci;
-    route.source = nic.address;
-    route.destination = own.peer;
-    route.dscp = marking.dscp;
-    route.ecn = marking.ecn;
-    route.port_of_qp = nic.port_of_qp;
-    return {route, own.peer_qp};
+    return {{.source_mac = nic.mac,
+             .destination_mac = nic.gateway_mac,
+             .vlan_tci = marking.vlan_tci,
+             .source = nic.address,
+             .destination = own.peer,
+             .dscp = marking.dscp,
+             .ecn = marking.ecn,
+             .port_of_qp = nic.port_of_qp},
+            own.peer_qp};
 }
 
 }  // namespace

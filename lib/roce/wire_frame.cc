@@ -120,14 +120,16 @@ std::uint32_t write_cnp(Bytes view, const WireFrame& frame, std::uint32_t sender
     const auto& ethernet = *reinterpret_cast<const EthernetHeader*>(view.data());
     const bool v6 = frame.parsed.kind == sluice::FrameKind::ipv6;
     const std::uint8_t* l3 = view.data() + frame.parsed.l3_offset;
-    Route route;
-    route.source_mac = ethernet.destination;
-    route.destination_mac = ethernet.source;
-    if (frame.parsed.tags == 1) route.vlan_tci = load_be<std::uint16_t>(view.data() + sizeof(EthernetHeader));
-    route.source = destination_of(v6, l3);
-    route.destination = source_of(v6, l3);
-    route.dscp = dscp;
-    route.ecn = Ecn::not_ect;
+    const Route route{
+        .source_mac = ethernet.destination,
+        .destination_mac = ethernet.source,
+        .vlan_tci = frame.parsed.tags == 1
+                        ? std::optional(load_be<std::uint16_t>(view.data() + sizeof(EthernetHeader)))
+                        : std::nullopt,
+        .source = destination_of(v6, l3),
+        .destination = source_of(v6, l3),
+        .dscp = dscp,
+        .ecn = Ecn::not_ect};
     Outgoing packet;
     packet.opcode = Opcode::cnp;
     return PacketWriter(route, sender_qp).write(packet, out);
