@@ -126,7 +126,7 @@ std::vector<std::uint32_t> CollectiveRounds::receivers() const {
 CollectiveRank::CollectiveRank(const RankSettings& settings)
     : settings_(settings),
       rounds_(settings_.collective, settings.rank),
-      begins_(settings.collective.start),
+      begins_(Time{} + settings.collective.start),
       lines_(settings.queue_pairs) {
     const CollectiveSettings& collective = settings_.collective;
     assert(collective.ranks >= 2 && settings.rank < collective.ranks && collective.steps > 0);

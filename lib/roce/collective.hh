@@ -41,7 +41,7 @@ struct CollectiveSettings {
     std::uint32_t queue_pairs = 1;    // to each peer, which share a message evenly
     std::uint32_t steps = 1;
     Duration compute{};  // between two steps
-    Time start{};
+    Duration start{};    // of the first, from time 0
 
     std::uint32_t chunks() const { return kind == CollectiveKind::pipeline ? parts : ranks; }
 };

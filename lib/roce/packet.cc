@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "lib/frame/checksum.hh"
-#include "lib/frame/frame_layers.hh"
+#include "lib/frame/headers.hh"
 #include "lib/roce/icrc.hh"
 #include "lib/values/invariant.hh"
 #include "lib/values/rng.hh"

@@ -35,36 +35,44 @@ FabricPlan plan_of(const std::string& text) {
 
 const std::string leaf_spine = "[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts = 2\n";
 
+using Tables = std::vector<std::vector<RouteConfig>>;  // by switch
+
+// The links of the switch's next hops to the leaf.
+std::vector<LinkId> hops_of(const FabricPlan& plan, const Tables& routes, NodeId node,
+                            const AddressPlan::Leaf& leaf) {
+    std::vector<LinkId> hops;
+    for (const RouteConfig& route : routes[plan.switch_of[node]])
+        for (const NextHopConfig& hop : route.via)
+            for (const LinkId id : plan.topology.nodes[node].links)
+                if (const unsigned far = 1 - plan.topology.links[id].end_at(node);
+                    route.prefix == leaf.prefix && plan.addresses.address(id, far) == hop.address)
+                    hops.push_back(id);
+    return hops;
+}
+
 // Follows every next hop from `node` to the leaf; the longest way, or 1000 when it goes round in a circle.
-unsigned longest_way(const Topology& topology, const std::vector<std::vector<Route>>& routes, NodeId node,
-                     const AddressPlan::Leaf& leaf, unsigned hops = 0) {
+unsigned longest_way(const FabricPlan& plan, const Tables& routes, NodeId node, const AddressPlan::Leaf& leaf,
+                     unsigned hops = 0) {
     if (node == leaf.node) return hops;
-    if (hops > topology.nodes.size()) return 1000;
+    if (hops > plan.topology.nodes.size()) return 1000;
     unsigned most = 0;
-    for (const Route& route : routes[node])
-        if (route.prefix == leaf.prefix)
-            for (const Hop& hop : route.hops) {
-                const auto& ends = topology.links[hop.link].ends;
-                most = std::max(most, longest_way(topology, routes, ends[ends[0].node == node ? 1 : 0].node,
-                                                  leaf, hops + 1));
-            }
+    for (const LinkId hop : hops_of(plan, routes, node, leaf))
+        most = std::max(
+            most, longest_way(plan, routes, plan.topology.links[hop].beyond(node).node, leaf, hops + 1));
     return most;
 }
 
 // A way never goes up again once it has gone down, and never stays within a tier.
-bool has_valley(const Topology& topology, const std::vector<std::vector<Route>>& routes, NodeId node,
-                const AddressPlan::Leaf& leaf, bool down = false) {
+bool has_valley(const FabricPlan& plan, const Tables& routes, NodeId node, const AddressPlan::Leaf& leaf,
+                bool down = false) {
     if (node == leaf.node) return false;
-    for (const Route& route : routes[node])
-        if (route.prefix == leaf.prefix)
-            for (const Hop& hop : route.hops) {
-                const auto& ends = topology.links[hop.link].ends;
-                const NodeId next = ends[ends[0].node == node ? 1 : 0].node;
-                const unsigned here = topology.nodes[node].tier, there = topology.nodes[next].tier;
-                const bool goes_down = there < here;
-                if ((down && !goes_down) || there == here) return true;
-                if (has_valley(topology, routes, next, leaf, goes_down)) return true;
-            }
+    for (const LinkId hop : hops_of(plan, routes, node, leaf)) {
+        const NodeId next = plan.topology.links[hop].beyond(node).node;
+        const unsigned here = plan.topology.nodes[node].tier, there = plan.topology.nodes[next].tier;
+        const bool goes_down = there < here;
+        if ((down && !goes_down) || there == here) return true;
+        if (has_valley(plan, routes, next, leaf, goes_down)) return true;
+    }
     return false;
 }
 
@@ -290,32 +298,35 @@ TEST(FabricPlan, EveryPairIsReachedWithoutACircleAndWithoutAValleyWhateverIsDown
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
             std::uint64_t n = seed * 1000;
             const auto draw = [&](unsigned below) { return static_cast<unsigned>(scramble(++n) % below); };
-            const FabricPlan plan = plan_of(fmt::format(
+            FabricPlan plan = plan_of(fmt::format(
                 "[topology]\nkind = \"{}\"\nhosts = 2\nleaves = {}\nspines = {}\npods = {}\nracks = 2\n"
                 "aggs = 2\nswitches = {}\nlinks = {}\n",
                 kind, 2 + draw(4), 1 + draw(4), 1 + draw(3), 3 + draw(5), 1 + draw(2)));
             std::vector<bool> down(plan.topology.links.size());
             for (unsigned failures = 0; failures < 4; ++failures) {
-                const RoutingSettings settings{plan.topology.up_down ? Paths::up_down : Paths::shortest};
-                const auto routes = routes_of(plan.topology, plan.addresses, down, settings);
+                const Tables routes = routes_without(plan, down);
                 for (const auto& leaf : plan.addresses.leaves())
                     for (const auto& other : plan.addresses.leaves()) {
-                        const unsigned way = longest_way(plan.topology, routes, other.node, leaf);
+                        const unsigned way = longest_way(plan, routes, other.node, leaf);
                         CHECK_TRUE(way <= plan.topology.nodes.size());
                         CHECK_TRUE(failures != 0 || way != 0 || leaf.node == other.node);
-                        CHECK_TRUE(settings.paths != Paths::up_down ||
-                                   !has_valley(plan.topology, routes, other.node, leaf));
+                        CHECK_TRUE(!is_up_down(plan) || !has_valley(plan, routes, other.node, leaf));
+                        for (const LinkId hop : hops_of(plan, routes, other.node, leaf))
+                            CHECK_FALSE(down[hop]);
                     }
                 for (const auto& of_switch : routes)
-                    for (const Route& route : of_switch)
-                        for (const Hop& hop : route.hops) {
-                            CHECK_FALSE(down[hop.link]);
+                    for (const RouteConfig& route : of_switch)
+                        for (const NextHopConfig& hop : route.via)
                             CHECK_TRUE(hop.weight >= 1 && hop.weight <= 256);
-                        }
-                if (kind == "ring")
-                    for (const auto& of_switch :
-                         routes_of(plan.topology, plan.addresses, down, {Paths::clockwise}))
-                        for (const Route& route : of_switch) CHECK_FALSE(down[route.hops.front().link]);
+                if (kind == "ring") {
+                    plan.file.routing.policy = RoutingConfig::Policy::clockwise;
+                    const Tables round = routes_without(plan, down);
+                    plan.file.routing.policy = RoutingConfig::Policy::automatic;
+                    for (const auto& leaf : plan.addresses.leaves())
+                        for (const SwitchPlan& each : plan.switches)
+                            for (const LinkId hop : hops_of(plan, round, each.node, leaf))
+                                CHECK_FALSE(down[hop]);
+                }
                 down[draw(static_cast<unsigned>(down.size()))] = true;
             }
         }
@@ -336,17 +347,18 @@ TEST(FabricPlan, WaysUpAndDownAreTheNearestThatTheLinksAllow) {
                 if (other == at - 1 || draw(2) == 0)
                     text += fmt::format("[[link]]\nends = [\"s{}\", \"s{}\"]\n", other, at);
         }
-        const FabricPlan plan = plan_of(text);
+        FabricPlan plan = plan_of(text);
+        plan.file.routing.policy = RoutingConfig::Policy::up_down;
         std::vector<bool> down(plan.topology.links.size());
         for (unsigned failures = draw(6); failures != 0; --failures) down[draw(down.size())] = true;
-        const auto routes = routes_of(plan.topology, plan.addresses, down, {Paths::up_down});
+        const Tables routes = routes_without(plan, down);
         for (const auto& leaf : plan.addresses.leaves()) {
             const UpDownSearch search(plan.topology, down, leaf.node);
             for (const auto& other : plan.addresses.leaves()) {
                 const unsigned way = search.distance(other.node);
                 LONGS_EQUAL_TEXT(way == UpDownSearch::none ? 0 : way,
-                                 longest_way(plan.topology, routes, other.node, leaf), text.c_str());
-                CHECK_FALSE(has_valley(plan.topology, routes, other.node, leaf));
+                                 longest_way(plan, routes, other.node, leaf), text.c_str());
+                CHECK_FALSE(has_valley(plan, routes, other.node, leaf));
                 ++(way == UpDownSearch::none ? missing : found);
             }
         }

@@ -12,10 +12,8 @@
 #include "control/fabric/plan/value_range.hh"
 #include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/compare.hh"
-#include "control/fabric/scenario/compare_reports.hh"
-#include "control/fabric/scenario/find.hh"
-#include "control/fabric/scenario/junit.hh"
 #include "control/fabric/scenario/points.hh"
+#include "control/fabric/scenario/run_once.hh"
 #include "control/report/figures/expression.hh"
 
 #include "CppUTest/TestHarness.h"

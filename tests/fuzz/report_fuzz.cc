@@ -4,8 +4,6 @@
 
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/scenario/compare.hh"
-#include "control/fabric/scenario/compare_reports.hh"
-#include "control/fabric/scenario/rows.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "control/report/page/report_page.hh"
 #include "control/report/page/report_shape.hh"

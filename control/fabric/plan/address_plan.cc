@@ -1,4 +1,4 @@
-#include "control/fabric/plan/address_plan.hh"
+#include "control/fabric/plan/fabric_plan.hh"
 
 #include <algorithm>
 #include <bit>
@@ -11,13 +11,13 @@ namespace {
 constexpr std::uint32_t hosts_from = 10U << 24;
 constexpr std::uint32_t cables_from = 172U << 24 | 16U << 16;
 
-}  // namespace
-
-IpAddress AddressPlan::to_address(std::uint32_t address) {
+IpAddress to_address(std::uint32_t address) {
     IpAddress made;
     store_be(made.bytes.data(), address);
     return made;
 }
+
+}  // namespace
 
 AddressPlan::AddressPlan(const Topology& topology)
     : pairs_(topology.links.size()), macs_(topology.links.size()) {
@@ -33,9 +33,9 @@ AddressPlan::AddressPlan(const Topology& topology)
                                static_cast<std::uint8_t>(id >> 8), static_cast<std::uint8_t>(id)}};
             if (host) of_leaf[ends[1 - end].node].push_back(id);
         }
-        if (topology.nodes[ends[0].node].is_host || topology.nodes[ends[1].node].is_host) continue;
-        pairs_[id] = {cables_from + 2 * next_pair, cables_from + 2 * next_pair + 1};
-        ++next_pair;
+        if (!topology.joins_switches(topology.links[id])) continue;
+        pairs_[id] = {to_address(cables_from + next_pair), to_address(cables_from + next_pair + 1)};
+        next_pair += 2;
     }
     for (const auto& links : of_leaf) most = std::max(most, links.size());
     const auto room = static_cast<std::uint32_t>(std::bit_ceil(2 * most));
@@ -48,10 +48,9 @@ AddressPlan::AddressPlan(const Topology& topology)
         leaves_.push_back({node, {to_address(at), static_cast<std::uint8_t>(32 - std::countr_zero(step))}});
         std::uint32_t own = at;
         for (const LinkId id : of_leaf[node]) {
-            const unsigned host = topology.nodes[topology.links[id].ends[0].node].is_host ? 0 : 1;
-            pairs_[id][1 - host] = own;
-            pairs_[id][host] = own + 1;
-            own += 2;
+            const unsigned here = topology.links[id].end_at(node);
+            pairs_[id][here] = to_address(own++);
+            pairs_[id][1 - here] = to_address(own++);
         }
     }
 }

@@ -1,5 +1,3 @@
-#include "control/fabric/plan/balance_lint.hh"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
+#include "control/fabric/plan/fabric_lint.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -93,7 +92,7 @@ class WayTimes {
 
 class Checks {
   public:
-    Checks(const FabricPlan& plan, const Config& world, bool force, std::vector<FabricFinding>& findings)
+    Checks(const FabricPlan& plan, const Config& world, bool force, FabricFindings& findings)
         : world_(world), force_(force), findings_(findings), going_back_(going_back(world)), times_(plan) {}
 
     void check(const SwitchPlan& each) {
@@ -162,28 +161,21 @@ class Checks {
             return;
         }
     }
-    void say(const SwitchPlan& each, Severity severity, std::string id, const std::string& what,
-             std::string fix) {
-        const auto [there, is_new] = heard_.emplace(what, findings_.size());
-        if (is_new)
-            findings_.push_back(
-                {each.name, {severity, std::move(id), "load_balance", what, std::move(fix), {}}});
-        else
-            ++findings_[there->second].others;
+    void say(const SwitchPlan& each, Severity severity, std::string id, std::string what, std::string fix) {
+        findings_.add(each.name,
+                      {severity, std::move(id), "load_balance", std::move(what), std::move(fix), {}});
     }
 
     const Config& world_;
     bool force_;
-    std::vector<FabricFinding>& findings_;
+    FabricFindings& findings_;
     std::optional<Pair> going_back_;
     WayTimes times_;
-    std::map<std::string, std::size_t> heard_;
 };
 
 }  // namespace
 
-void check_load_balance(const FabricPlan& plan, const Config& world, bool force,
-                        std::vector<FabricFinding>& findings) {
+void check_load_balance(const FabricPlan& plan, const Config& world, bool force, FabricFindings& findings) {
     Checks checks(plan, world, force, findings);
     for (const SwitchPlan& each : plan.switches) checks.check(each);
 }

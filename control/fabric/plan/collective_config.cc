@@ -1,5 +1,3 @@
-#include "control/fabric/plan/collective_config.hh"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 #include <bit>
 
 #include "control/config/schema/schema_sections.hh"
-#include "control/fabric/plan/scenario_rows.hh"
+#include "control/fabric/plan/fabric_rows.hh"
 #include "lib/roce/requester.hh"
 #include "lib/values/rng.hh"
 
@@ -23,6 +21,7 @@ constexpr std::array<std::pair<std::string_view, CollectiveKind>, 6> kind_words{
      {"all-gather", CollectiveKind::all_gather},
      {"reduce-scatter", CollectiveKind::reduce_scatter},
      {"pipeline", CollectiveKind::pipeline}}};
+constexpr std::size_t max_ranks = 1024;
 constexpr std::uint32_t rank_order_stream = 0x52414E4B;  // of draws
 
 // "topology", "random", or a list.
@@ -58,7 +57,7 @@ schema::Rows<CollectiveConfig> collective_rows() {
         "a stage hands on.");
     rows.key("parts", &C::parts, integer<std::uint32_t>(1, 1024),
              "With pipeline: parts of it (microbatches), each handed on when it has come.");
-    rows.key("qps", &C::qps, integer<std::uint32_t>(1, 64),
+    rows.key("qps", &C::queue_pairs, integer<std::uint32_t>(1, 64),
              "Queue pairs to each peer, which share a message.");
     rows.key("steps", &C::steps, integer<std::uint32_t>(1, 10'000), "How often it is done.");
     rows.key("compute", &C::compute, schema::time({}, max_time, "1ms"),
@@ -80,46 +79,32 @@ std::string order_ranks(CollectiveConfig& collective, std::uint64_t seed) {
             "halving-doubling wants a power of two of hosts, and it has {}; do: name {} or {}, or "
             "write kind = \"ring-allreduce\"",
             hosts.size(), std::bit_floor(hosts.size()), std::bit_ceil(hosts.size()));
-    const roce::CollectiveSettings settings = settings_of(collective);
-    if (const std::uint64_t least = std::uint64_t{settings.chunks()} * settings.queue_pairs;
-        collective.bytes < least)
+    collective.ranks = static_cast<std::uint32_t>(hosts.size());
+    const std::uint64_t least = std::uint64_t{collective.chunks()} * collective.queue_pairs;
+    if (collective.bytes < least)
         return fmt::format(
             "{} bytes are less than one for each of {} chunks and {} queue pairs; do: write {} "
             "bytes or more",
-            collective.bytes, settings.chunks(), settings.queue_pairs, least);
-    if (const auto& order = collective.rank_order; order == std::vector<std::string>{"topology"}) {
-        return {};
-    } else if (order == std::vector<std::string>{"random"}) {
+            collective.bytes, collective.chunks(), collective.queue_pairs, least);
+    const auto& order = collective.rank_order;
+    if (order == std::vector<std::string>{"random"}) {
         for (std::size_t n = hosts.size() - 1; n != 0; --n)
             std::swap(hosts[n], hosts[draw({seed, rank_order_stream, 0, n}) % (n + 1)]);
-        return {};
-    } else if (!std::ranges::is_permutation(order, hosts)) {
-        return "rank_order names other hosts than hosts does; do: name each of them once, or write "
-               "\"topology\" or \"random\"";
+    } else if (order != std::vector<std::string>{"topology"}) {
+        if (!std::ranges::is_permutation(order, hosts))
+            return "rank_order names other hosts than hosts does; do: name each of them once, or write "
+                   "\"topology\" or \"random\"";
+        hosts = order;
     }
-    hosts = collective.rank_order;
     return {};
-}
-
-roce::CollectiveSettings settings_of(const CollectiveConfig& collective) {
-    roce::CollectiveSettings settings;
-    settings.kind = collective.kind;
-    settings.ranks = static_cast<std::uint32_t>(collective.hosts.size());
-    settings.bytes = collective.bytes;
-    settings.parts = collective.parts;
-    settings.queue_pairs = collective.qps;
-    settings.steps = collective.steps;
-    settings.compute = collective.compute;
-    settings.start = Time{} + collective.start;
-    return settings;
 }
 
 FlowConfig flow_of(const CollectiveConfig& collective) {
     FlowConfig flow;
     flow.name = collective.name;
-    flow.qps = collective.qps;
+    flow.qps = collective.queue_pairs;
     flow.message.min_bytes = flow.message.max_bytes =
-        static_cast<std::uint32_t>(collective.bytes / settings_of(collective).chunks() / collective.qps);
+        static_cast<std::uint32_t>(collective.bytes / collective.chunks() / collective.queue_pairs);
     flow.messages = 1;
     flow.start = collective.start;
     flow.place = collective.place;

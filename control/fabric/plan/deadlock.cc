@@ -29,9 +29,9 @@ std::vector<std::uint8_t> paused_classes(const FabricPlan& plan) {
     }
     std::vector<std::uint8_t> classes(2 * plan.topology.links.size());
     for (Channel channel = 0; channel < classes.size(); ++channel) {
-        const auto& ends = plan.topology.links[channel / 2].ends;
-        const LinkEnd &to = ends[channel % 2], &from = ends[1 - channel % 2];
-        if (plan.topology.nodes[to.node].is_host || plan.topology.nodes[from.node].is_host) continue;
+        const Link& link = plan.topology.links[channel / 2];
+        const LinkEnd &to = link.ends[channel % 2], &from = link.ends[1 - channel % 2];
+        if (!plan.topology.joins_switches(link)) continue;
         classes[channel] = masks[plan.switch_of[to.node]].at(to.port).may_send &
                            masks[plan.switch_of[from.node]].at(from.port).honors;
     }
@@ -82,9 +82,6 @@ class Dependencies {
     Node node_of(std::size_t at, Node group) const {
         return channels_ + static_cast<Node>(at) * groups_ + group;
     }
-    std::size_t end_of(Node channel) const {
-        return plan_.switch_of[plan_.topology.links[channel / 2].ends[channel % 2].node];
-    }
 
     // What is for the group goes from every switch that has hosts.
     void walk(Node group) {
@@ -101,7 +98,7 @@ class Dependencies {
             todo.pop_back();
             for (const Channel channel : forwarding_.hops(at, group)) {
                 groups_by_[channel].push_back(group);
-                come_to(end_of(channel));
+                come_to(forwarding_.end_of(channel));
             }
         }
     }
@@ -110,7 +107,7 @@ class Dependencies {
     std::optional<Node> successor(Node node, std::size_t n) const {
         if (node < channels_) {
             if (n >= groups_by_[node].size()) return std::nullopt;
-            return node_of(end_of(node), groups_by_[node][n]);
+            return node_of(forwarding_.end_of(node), groups_by_[node][n]);
         }
         const auto hops = forwarding_.hops((node - channels_) / groups_, (node - channels_) % groups_);
         if (n >= hops.size()) return std::nullopt;

@@ -6,7 +6,7 @@
 
 #include "control/config/schema/schema_sections.hh"
 #include "control/config/schema/toml_text.hh"
-#include "control/fabric/plan/scenario_rows.hh"
+#include "control/fabric/plan/fabric_rows.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -18,26 +18,24 @@ using schema::Rows;
 constexpr std::string_view defaults_name = "default";
 constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
+constexpr std::size_t max_collectives = 64;
 constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
 constexpr std::size_t max_expected = 64;
 
 // The keys at the top of the file.
-struct Top {
-    std::uint64_t seed = 1;
-    std::string name, question;
-    std::vector<std::string> expect;
-};
-
-Rows<Top> top_rows() {
-    Rows<Top> rows;
-    rows.key("seed", &Top::seed, schema::integer_64(0, std::numeric_limits<std::uint64_t>::max()),
+Rows<FabricConfig> top_rows() {
+    using F = FabricConfig;
+    Rows<F> rows;
+    rows.key("seed", &F::seed, schema::integer_64(0, std::numeric_limits<std::uint64_t>::max()),
              "Seed of every random decision, of all switches and hosts.");
-    rows.key("name", &Top::name, schema::text("a name", 0, 80, "incast"), "Name of the scenario.");
-    rows.key("question", &Top::question, schema::text("a sentence", 0, 1024, "Does it lose anything?"),
+    rows.key("name", &F::scenario, &ScenarioConfig::name, schema::text("a name", 0, 80, "incast"),
+             "Name of the scenario.");
+    rows.key("question", &F::scenario, &ScenarioConfig::question,
+             schema::text("a sentence", 0, 1024, "Does it lose anything?"),
              "Question that the scenario answers.");
     rows.key(
-        "expect", &Top::expect, schema::list_of(schema::name("a finding's name"), max_expected),
+        "expect", &F::expected_findings, schema::list_of(schema::name("a finding's name"), max_expected),
         "Warnings that the fabric is about, by their names: they are notes, and one that does not come is "
         "told.");
     return rows;
@@ -138,6 +136,18 @@ Rows<LinkConfig> link_rows() {
     return rows;
 }
 
+// The lists of tables that the file has, with the rows of one.
+template <class Fabric, class Use>
+void for_each_list(Fabric& fabric, const Use& use) {
+    use("node", node_rows(), fabric.nodes, max_nodes);
+    use("link", link_rows(), fabric.links, max_links);
+    use("flow", schema::flow_rows(), fabric.flows, max_flows);
+    use("collective", collective_rows(), fabric.collectives, max_collectives);
+    use("event", schema::event_rows(), fabric.events, max_events);
+    use("phase", phase_rows(), fabric.scenario.phases, max_phases);
+    use("assert", assert_rows(), fabric.scenario.asserts, max_asserts);
+}
+
 // The keys of one file, read section by section: later ones start from earlier ones.
 class Reader {
   public:
@@ -146,42 +156,61 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        Top top;
         static constexpr std::array<std::string_view, 13> sections{
             "topology",   "routing", "node",  "link",   "switch", "host", "flow",
             "collective", "event",   "phase", "assert", "vary",   "find"};
-        top_rows().read(document_, context, top, sections);
-        fabric_.seed = top.seed;
-        fabric_.scenario.name = std::move(top.name);
-        fabric_.scenario.question = std::move(top.question);
-        fabric_.expected_findings = std::move(top.expect);
-        with("topology", context, [&](const toml::node& node) {
-            if (const toml::table* table = schema::want_table(node, context, {}))
-                topology_rows().read(*table, context, fabric_.topology.emplace());
+        top_rows().read(document_, context, fabric_, sections);
+        ScenarioConfig& scenario = fabric_.scenario;
+        with_table("topology", context, [&](const toml::node&, const toml::table& table) {
+            topology_rows().read(table, context, fabric_.topology.emplace());
         });
-        with("routing", context, [&](const toml::node& node) {
-            if (const toml::table* table = schema::want_table(node, context, {}))
-                routing_rows().read(*table, context, fabric_.routing);
+        with_table("routing", context, [&](const toml::node&, const toml::table& table) {
+            routing_rows().read(table, context, fabric_.routing);
         });
-        read_list("node", context, node_rows(), fabric_.nodes, max_nodes);
-        read_list("link", context, link_rows(), fabric_.links, max_links);
-        read_list("flow", context, schema::flow_rows(), fabric_.flows, max_flows);
-        read_list("collective", context, collective_rows(), fabric_.collectives, max_collectives);
-        read_list("event", context, schema::event_rows(), fabric_.events, max_events);
-        read_scenario(context);
+        for_each_list(fabric_, [&]<class Child>(std::string_view name, const Rows<Child>& rows,
+                                                std::vector<Child>& into, std::size_t limit) {
+            with(name, context, [&](const toml::node& node) {
+                schema::read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
+                    Child child;
+                    child.place = schema::place_of(at.source());
+                    const bool good = rows.read(table, context, child);
+                    if (good) into.push_back(std::move(child));
+                    return good;
+                });
+            });
+        });
+        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
+        with_table("find", context, [&](const toml::node& node, const toml::table& table) {
+            scenario.find.emplace().place = schema::place_of(node.source());
+            if (!find_rows().read(table, context, *scenario.find)) scenario.find.reset();
+        });
+        check_scenario_keys(scenario, context, document_);
         with("host", context, [&](const toml::node& node) { read_hosts(node, context); });
         add(context, {});
-        if (const toml::node* node = document_.get("switch")) read_switches(*node);
+        Context of_switches(fabric_.file);
+        with("switch", of_switches, [&](const toml::node& node) {
+            schema::read_named(node, of_switches, max_nodes,
+                               [&](const std::string& name, const toml::node& at, const toml::table& table) {
+                                   read_switch(name, at, table);
+                                   return true;
+                               });
+        });
+        add(of_switches, {});
         std::stable_sort(fabric_.events.begin(), fabric_.events.end(),
                          [](const EventConfig& a, const EventConfig& b) { return a.at < b.at; });
     }
 
   private:
-    void with(std::string_view name, Context& context, const std::function<void(const toml::node&)>& use) {
+    void with(std::string_view name, Context& context, const auto& use) {
         const toml::node* node = document_.get(name);
         if (node == nullptr) return;
         const Context::Inside inside(context, name);
         use(*node);
+    }
+    void with_table(std::string_view name, Context& context, const auto& use) {
+        with(name, context, [&](const toml::node& node) {
+            if (const toml::table* table = schema::want_table(node, context, {})) use(node, *table);
+        });
     }
 
     // Errors of a context whose keys lie in `section`.
@@ -190,34 +219,6 @@ class Reader {
             if (!section.empty()) error.path = error.path.empty() ? section : section + "." + error.path;
             errors_.push_back(std::move(error));
         }
-    }
-
-    template <class Child>
-    void read_list(std::string_view name, Context& context, const Rows<Child>& rows, std::vector<Child>& into,
-                   std::size_t limit) {
-        with(name, context, [&](const toml::node& node) {
-            schema::read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
-                Child child;
-                child.place = schema::place_of(at.source());
-                const bool good = rows.read(table, context, child);
-                if (good) into.push_back(std::move(child));
-                return good;
-            });
-        });
-    }
-
-    void read_scenario(Context& context) {
-        ScenarioConfig& scenario = fabric_.scenario;
-        read_list("phase", context, phase_rows(), scenario.phases, max_phases);
-        read_list("assert", context, assert_rows(), scenario.asserts, max_asserts);
-        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
-        with("find", context, [&](const toml::node& node) {
-            if (const toml::table* table = schema::want_table(node, context, {})) {
-                scenario.find.emplace().place = schema::place_of(node.source());
-                if (!find_rows().read(*table, context, *scenario.find)) scenario.find.reset();
-            }
-        });
-        check_scenario_keys(scenario, context, document_);
     }
 
     void read_hosts(const toml::node& node, Context& context) {
@@ -232,17 +233,6 @@ class Reader {
                                fabric_.hosts[name] = std::move(host);
                                return good;
                            });
-    }
-
-    void read_switches(const toml::node& node) {
-        Context context(fabric_.file);
-        const Context::Inside inside(context, "switch");
-        schema::read_named(node, context, max_nodes,
-                           [&](const std::string& name, const toml::node& at, const toml::table& table) {
-                               read_switch(name, at, table);
-                               return true;
-                           });
-        add(context, {});
     }
 
     // Its keys are a file of their own, whose places lint names.
@@ -350,7 +340,6 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
             return refused({{"--set", {}, std::string(set), wrong, "PATH=VALUE, as buffer.size=4MB", {}}});
     FabricConfig fabric;
     fabric.file = file;
-    fabric.switch_default = Config{};
     fabric.host_default = unsaid_host();
     std::vector<ConfigError> errors;
     Reader(*document, fabric, errors).read();
@@ -374,35 +363,29 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
         for (ConfigValue& each : listing.values)
             keys.push_back({std::move(each.path), {}, std::move(each.value), true});
     };
-    const auto add_list = [&]<class Child>(const Rows<Child>& rows, const std::vector<Child>& list,
-                                           const std::string& kind) {
-        for (std::size_t n = 0; n < list.size(); ++n)
-            add(rows, &list[n], &schema::fresh<Child>(), fmt::format("{}.{}", kind, n));
-    };
     const auto add_switch = [&](const std::string& name, const Config& from, const Config& to) {
         for (ConfigChange& each : keys_asked(from, to)) {
             each.path = fmt::format("switch.{}.{}", name, each.path);
             keys.push_back(std::move(each));
         }
     };
-    if (fabric.seed != Top{}.seed) keys.push_back({"seed", {}, std::to_string(fabric.seed), true});
+    if (fabric.seed != FabricConfig{}.seed) keys.push_back({"seed", {}, std::to_string(fabric.seed), true});
     if (fabric.topology) {
         keys.push_back({"topology", {}, "a topology", true});
         add(topology_rows(), &*fabric.topology, &schema::fresh<TopologySettings>(), "topology");
     }
     add(routing_rows(), &fabric.routing, &schema::fresh<RoutingConfig>(), "routing");
-    add_list(node_rows(), fabric.nodes, "node");
-    add_list(link_rows(), fabric.links, "link");
+    for_each_list(fabric, [&]<class Child>(const std::string& kind, const Rows<Child>& rows,
+                                           const std::vector<Child>& list, std::size_t) {
+        for (std::size_t n = 0; kind != "assert" && n < list.size(); ++n)
+            add(rows, &list[n], &schema::fresh<Child>(), fmt::format("{}.{}", kind, n));
+    });
     add_switch(std::string(defaults_name), Config{}, fabric.switch_default);
     for (const auto& [name, config] : fabric.switches) add_switch(name, fabric.switch_default, config);
     const auto host_rows = schema::common_host_rows();
     const HostConfig no_host = unsaid_host();
     add(host_rows, &fabric.host_default, &no_host, "host.default");
     for (const auto& [name, host] : fabric.hosts) add(host_rows, &host, &fabric.host_default, "host." + name);
-    add_list(schema::flow_rows(), fabric.flows, "flow");
-    add_list(collective_rows(), fabric.collectives, "collective");
-    add_list(schema::event_rows(), fabric.events, "event");
-    add_list(phase_rows(), fabric.scenario.phases, "phase");
     std::sort(keys.begin(), keys.end(),
               [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
     return keys;

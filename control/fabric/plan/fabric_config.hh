@@ -16,21 +16,13 @@
 #include "control/config/schema/config.hh"
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
-#include "control/fabric/plan/collective_config.hh"
-#include "control/fabric/plan/routing.hh"
-#include "control/fabric/plan/scenario_config.hh"
-#include "control/fabric/plan/topology_kinds.hh"
+#include "control/fabric/plan/topology.hh"
+#include "lib/roce/collective.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
 
-struct NodeConfig : NamedNode {
-    SourcePlace place;
-};
-
-struct LinkConfig : NamedLink {
-    std::vector<std::string> ends;  // a and b
-    SourcePlace place;
-};
+enum class Weights : std::uint8_t { capacity, equal };
 
 // How a fabric finds its paths, and how they follow a failure.
 struct RoutingConfig {
@@ -41,6 +33,64 @@ struct RoutingConfig {
     Duration convergence = milliseconds(10);  // from there until all routes are computed anew
     std::optional<Duration> remote_quality;   // how often switches tell neighbors of the ways behind them
     bool circles_allowed = false;             // of pauses: a scenario about deadlock wants one
+};
+
+// [[collective]]: what the hosts of a job do together, step by step. A rank for each host, once it is known.
+struct CollectiveConfig : roce::CollectiveSettings {
+    std::string name;                // empty: its kind
+    std::vector<std::string> hosts;  // as flows name them; the plan has them in the order of ranks
+    std::vector<std::string> rank_order{"topology"};  // or "random", or the hosts
+    SourcePlace place;
+};
+
+// From `from` to `to` of the run; nothing: to its end. Phases do not overlap.
+struct PhaseConfig {
+    std::string name;
+    Duration from{};
+    std::optional<Duration> to;
+    SourcePlace place;
+};
+
+// An expression over the report (control/report/figures/expression.hh), or over a phase of it.
+struct AssertConfig {
+    std::string that;
+    std::string phase;  // empty: the whole run
+    std::string why;
+    SourcePlace place;
+    const char* key = "assert.that";  // of the file
+};
+
+// The points of a sweep: the cross product of all axes, or `sample` points of it.
+struct VaryConfig {
+    struct Axis {
+        std::string path;
+        std::vector<std::string> values;  // the text of each, as --set takes it
+        bool operator==(const Axis&) const = default;
+    };
+    std::vector<Axis> axes;  // in the file's order
+    std::optional<std::uint64_t> sample;
+    std::uint64_t seeds = 1;  // of each point: the file's seed and those after it
+    SourcePlace place;
+};
+
+// The least or the most value of `path` for which `such_that` holds.
+struct FindConfig {
+    std::string least, most;  // the path; one of them
+    std::string within;       // "100KB..1600KB"
+    std::string such_that;    // an expression; empty: every assertion is met
+    std::string precision;    // how far apart the runs beside the answer are at most; empty: 1 % of the range
+    SourcePlace place;
+
+    const std::string& path() const { return least.empty() ? most : least; }
+};
+
+// What makes a file a scenario: the question it answers, and what a sweep varies or a search looks for.
+struct ScenarioConfig {
+    std::string name, question;
+    std::vector<PhaseConfig> phases;  // in order of time
+    std::vector<AssertConfig> asserts;
+    VaryConfig vary;
+    std::optional<FindConfig> find;
 };
 
 struct FabricConfig {
@@ -83,5 +133,11 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 std::vector<SchemaSection> fabric_sections();
 std::string_view vary_help();
 std::string fabric_reference();
+
+std::string_view to_string(roce::CollectiveKind kind);
+// Puts hosts into the order of ranks. An error's text with what to do, or empty.
+std::string order_ranks(CollectiveConfig& collective, std::uint64_t seed);
+// The flow of its name that its queue pairs belong to: it names no hosts, and ends with the collective.
+FlowConfig flow_of(const CollectiveConfig& collective);
 
 }  // namespace sluice::fabric

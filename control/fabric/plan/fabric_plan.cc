@@ -10,7 +10,6 @@
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
-#include "control/fabric/plan/host_path.hh"
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/values/rng.hh"
@@ -54,7 +53,8 @@ class Planner {
             refuse({}, "topology", "there is none", "write [topology] with a kind, or [[node]] and [[link]]");
             return false;
         }
-        auto made = file_.topology ? fabric::make_topology(*file_.topology) : make_named();
+        auto made = file_.topology ? fabric::make_topology(*file_.topology)
+                                   : fabric::make_topology(file_.nodes, file_.links);
         if (!made) {
             refuse({}, {}, made.error(), {});
             return false;
@@ -63,31 +63,12 @@ class Planner {
         return true;
     }
 
-    tl::expected<Topology, std::string> make_named() {
-        std::vector<NamedNode> nodes;
-        std::vector<NamedLink> links;
-        for (const NodeConfig& each : file_.nodes) nodes.push_back(each);
-        for (const LinkConfig& each : file_.links) {
-            if (each.ends.size() != 2) {
-                return tl::unexpected(std::string("a link has two ends; do: write ends = [\"a\", \"b\"]"));
-            }
-            links.push_back({each.ends[0], each.ends[1], each.speed, each.cable_m});
-        }
-        return fabric::make_topology(nodes, links);
-    }
-
-    std::string nearest(const std::string& name, bool host) const {
-        std::vector<std::string> known;
-        for (const Node& node : plan_.topology.nodes)
-            if (node.is_host == host) known.push_back(node.name);
-        return nearest_name(name, known);
-    }
     bool is(const std::string& name, bool host) const {
         const auto found = plan_.nodes.find(name);
         return found != plan_.nodes.end() && plan_.topology.nodes[found->second].is_host == host;
     }
     void unknown(SourcePlace place, std::string path, const std::string& name, bool host) {
-        const std::string near = nearest(name, host);
+        const std::string near = nearest_name(name, plan_.topology.names(host));
         refuse(place, std::move(path),
                fmt::format("there is no {} {}", host ? "host" : "switch", in_quotes(name)),
                near.empty() ? "see sluice-fabric check" : fmt::format("write {}", near));
@@ -187,11 +168,10 @@ class Planner {
                 return refuse(each.place, path,
                               fmt::format("collectives have more than {} steps of hosts in all", max_steps),
                               "write fewer steps");
-            CollectivePlan plan{settings_of(each), static_cast<std::uint32_t>(file_.flows.size()),
-                                each.hosts};
+            CollectivePlan plan{each, static_cast<std::uint32_t>(file_.flows.size()), each.hosts};
             std::uint64_t pairs = 0;
             for (std::uint32_t rank = 0; rank < each.hosts.size(); ++rank)
-                pairs += each.qps * roce::CollectiveRounds(plan.settings, rank).receivers().size();
+                pairs += each.queue_pairs * roce::CollectiveRounds(plan.settings, rank).receivers().size();
             if (!count_pairs(pairs, each.place, path)) return;
             file_.flows.push_back(flow_of(each));
             plan_.collectives.push_back(std::move(plan));
@@ -205,21 +185,15 @@ class Planner {
             stage_("switches", node, plan_.topology.nodes.size());
             plan_.switch_of[node] = plan_.switches.size();
             for (const LinkId link : plan_.topology.nodes[node].links)
-                plan_.switch_of[other_end(link, node).node] =
-                    plan_.topology.nodes[other_end(link, node).node].is_host
-                        ? plan_.switches.size()
-                        : plan_.switch_of[other_end(link, node).node];
+                if (const NodeId other = plan_.topology.links[link].beyond(node).node;
+                    plan_.topology.nodes[other].is_host)
+                    plan_.switch_of[other] = plan_.switches.size();
             plan_.switches.push_back({plan_.topology.nodes[node].name, node, make_switch(node)});
         }
         if (!errors_.empty()) return;
         auto routes = routes_without(plan_, {}, stage_);
         for (std::size_t n = 0; n < routes.size(); ++n)
             for (RouteConfig& route : routes[n]) add(plan_.switches[n].config, std::move(route));
-    }
-
-    const LinkEnd& other_end(LinkId link, NodeId node) const {
-        const auto& ends = plan_.topology.links[link].ends;
-        return ends[ends[0].node == node ? 1 : 0];
     }
 
     Config make_switch(NodeId node) {
@@ -233,7 +207,7 @@ class Planner {
         std::set<std::string> own;
         for (const LinkId id : self.links) {
             const Link& link = plan_.topology.links[id];
-            const unsigned here = link.ends[0].node == node ? 0 : 1;
+            const unsigned here = link.end_at(node);
             const std::string& name = link.ends[here].port;
             own.insert(name);
             PortConfig& port = config.ports.try_emplace(name, config.port_defaults).first->second;
@@ -242,8 +216,7 @@ class Planner {
             port.cable_m = link.cable_m;
             port.mac = plan_.addresses.mac(id, here);
             port.address = {plan_.addresses.interface(id, here)};
-            const LinkEnd& peer = link.ends[1 - here];
-            const Node& other = plan_.topology.nodes[peer.node];
+            const Node& other = plan_.topology.nodes[link.beyond(node).node];
             if (other.is_host)
                 add_host(config, other.name, name, id, 1 - here);
             else
@@ -295,17 +268,6 @@ class Planner {
     std::uint64_t steps_ = 0;  // of hosts in collectives
 };
 
-RoutingSettings settings_of(const FabricPlan& plan) {
-    using Policy = RoutingConfig::Policy;
-    const RoutingConfig& routing = plan.file.routing;
-    const bool up_down =
-        routing.policy == Policy::up_down || (routing.policy == Policy::automatic && plan.topology.up_down);
-    return {routing.policy == Policy::clockwise ? Paths::clockwise
-            : up_down                           ? Paths::up_down
-                                                : Paths::shortest,
-            routing.weights};
-}
-
 }  // namespace
 
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file, const Stage& stage) {
@@ -317,32 +279,8 @@ tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file, 
     return plan;
 }
 
-std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
-                                                     const std::vector<bool>& links_down,
-                                                     const Stage& stage) {
-    std::vector<std::vector<RouteConfig>> routes(plan.switches.size());
-    if (plan.file.routing.policy == RoutingConfig::Policy::by_hand) return routes;
-    const auto computed = routes_of(plan.topology, plan.addresses, links_down, settings_of(plan), stage);
-    for (std::size_t n = 0; n < plan.switches.size(); ++n) {
-        const SwitchPlan& self = plan.switches[n];
-        const auto& by_hand = *plan.file.switch_config(self.name).routes;
-        for (const Route& each : computed[self.node]) {
-            if (by_hand.contains(each.prefix)) continue;
-            RouteConfig route{each.prefix, {}, {}};
-            for (const Hop& hop : each.hops) {
-                const auto& ends = plan.topology.links[hop.link].ends;
-                route.via.push_back(
-                    {plan.addresses.address(hop.link, ends[0].node == self.node ? 1 : 0), hop.weight});
-            }
-            std::sort(route.via.begin(), route.via.end());
-            routes[n].push_back(std::move(route));
-        }
-    }
-    return routes;
-}
-
 PortId FabricPlan::port_id(const LinkEnd& end) const {
-    const auto& ports = switches[switch_of[end.node]].config.ports;
+    const auto& ports = switch_at(end.node).config.ports;
     return static_cast<PortId>(std::distance(ports.begin(), ports.find(end.port)));
 }
 
@@ -361,26 +299,12 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     return sluice::host_specs(places, file.flows, path, collectives);
 }
 
-bool is_up_down(const FabricPlan& plan) {
-    using Policy = RoutingConfig::Policy;
-    const Policy policy = plan.file.routing.policy;
-    return policy == Policy::up_down || (policy == Policy::automatic && plan.topology.up_down);
-}
-
-namespace {
-
-bool is_all_described(const FabricPlan& plan) {
-    return std::ranges::all_of(plan.switches, [](const SwitchPlan& each) {
+// A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.
+std::uint32_t packet_bytes_of(const FabricPlan& plan) {
+    const bool described = std::ranges::all_of(plan.switches, [](const SwitchPlan& each) {
         return std::ranges::all_of(each.config.hosts,
                                    [](const auto& host) { return host.second.describes_payload; });
     });
-}
-
-}  // namespace
-
-// A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.
-std::uint32_t packet_bytes_of(const FabricPlan& plan) {
-    const bool described = is_all_described(plan);
     std::uint32_t most = 0;
     for (const SwitchPlan& each : plan.switches)
         most = std::max(most, described && !each.config.packet_buffer_bytes

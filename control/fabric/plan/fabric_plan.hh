@@ -2,20 +2,52 @@
 // with its ports, neighbors and routes. Values that a file leaves out are made here, and nowhere else.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "control/config/compile/hosts.hh"
 #include "control/config/schema/config.hh"
-#include "control/fabric/plan/address_plan.hh"
 #include "control/fabric/plan/fabric_config.hh"
-#include "control/fabric/plan/stage.hh"
-#include "control/fabric/plan/topology.hh"
 #include "dataplane/base/eal.hh"
+#include "lib/frame/headers.hh"
+#include "lib/frame/ip_address.hh"
 
 namespace sluice::fabric {
+
+// Tells what long work before a run is at, and how much there is of it (0: it does not count).
+using Stage = std::function<void(std::string_view what, std::size_t done, std::size_t all)>;
+inline void tell_nobody(std::string_view, std::size_t, std::size_t) {}
+
+// Addresses and MACs of a fabric: a prefix for each switch with hosts, a pair for each cable.
+//
+// A leaf owns one prefix of 10.0.0.0/8 with just enough room, each host a /31 in it: the switch's address is
+// even, the host's odd (RFC 3021). Cables between switches take pairs out of 172.16.0.0/12. MAC addresses are
+// locally administered: 02:53 for switches, 02:48 for hosts, then link and end.
+class AddressPlan {
+  public:
+    AddressPlan() = default;
+    explicit AddressPlan(const Topology& topology);
+
+    const IpAddress& address(LinkId link, unsigned end) const { return pairs_[link][end]; }
+    IpPrefix interface(LinkId link, unsigned end) const { return {address(link, end), 31}; }
+    MacAddress mac(LinkId link, unsigned end) const { return macs_[link][end]; }
+    // Of the hosts behind a switch that has some, in the order of nodes.
+    struct Leaf {
+        NodeId node;
+        IpPrefix prefix;
+    };
+    const std::vector<Leaf>& leaves() const { return leaves_; }
+
+  private:
+    std::vector<std::array<IpAddress, 2>> pairs_;  // by link and end
+    std::vector<std::array<MacAddress, 2>> macs_;
+    std::vector<Leaf> leaves_;
+};
 
 struct SwitchPlan {
     std::string name;
@@ -34,6 +66,11 @@ struct FabricPlan {
     std::vector<CollectivePlan> collectives;            // of the file's
     std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
+    // Of a switch, or the one that a host stands at.
+    const SwitchPlan& switch_at(NodeId node) const { return switches[switch_of[node]]; }
+    const HostConfig& host(NodeId node) const {
+        return switch_at(node).config.hosts.at(topology.nodes[node].name);
+    }
     // Index of a switch's port.
     PortId port_id(const LinkEnd& end) const;
     // Of every host, by its name; the pool is the caller's.
@@ -52,6 +89,16 @@ std::uint32_t packet_bytes_of(const FabricPlan& plan);
 
 // The plan as text: switches, ports, addresses, routes, memory.
 std::string plan_text(const FabricPlan& plan, bool all = false);
+
+// The way of a packet from one host to another by the plan's routes: the links among which each node on it
+// chooses, and the node.
+struct PathHop {
+    NodeId from;
+    std::vector<LinkId> links;  // not empty; the way goes on behind the first
+};
+std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to);
+// Rates and buffers of the first links of that way.
+HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId from, NodeId to);
 
 // Computed routes go up and then down.
 bool is_up_down(const FabricPlan& plan);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "control/config/schema/values.hh"
+#include "lib/values/endian.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -18,17 +18,12 @@ IpAddress last_of(const IpPrefix& prefix) {
 
 Forwarding::Forwarding(const FabricPlan& plan)
     : plan_(plan), down_(plan.topology.links.size()), tables_(plan.switches.size()) {
-    std::vector<std::pair<IpAddress, NodeId>> hosts;
     for (const SwitchPlan& each : plan.switches) {
         find_neighbors(each);
         for (const auto& [name, host] : each.config.hosts)
-            hosts.emplace_back(host.address, plan.nodes.find(name)->second);
+            hosts_.push_back({host.address, plan.nodes.find(name)->second});
     }
-    std::sort(hosts.begin(), hosts.end());
-    for (const auto& [address, node] : hosts) {
-        addresses_.push_back(address);
-        hosts_.push_back(node);
-    }
+    std::ranges::sort(hosts_, {}, &Host::address);
     for (std::size_t at = 0; at < tables_.size(); ++at)
         for (const RouteConfig& route : *plan.switches[at].config.routes)
             if (!route.prefix.address.is_v6) tables_[at].routes.push_back(&route);
@@ -55,9 +50,9 @@ void Forwarding::fail(LinkId down) {
 void Forwarding::find_neighbors(const SwitchPlan& each) {
     std::map<std::string_view, Channel> channels;  // by the name of the port
     for (const LinkId id : plan_.topology.nodes[each.node].links) {
-        const auto& ends = plan_.topology.links[id].ends;
-        const unsigned far = ends[0].node == each.node ? 1 : 0;
-        if (!plan_.topology.nodes[ends[far].node].is_host) channels.emplace(ends[1 - far].port, 2 * id + far);
+        const Link& link = plan_.topology.links[id];
+        const unsigned here = link.end_at(each.node);
+        if (plan_.topology.joins_switches(link)) channels.emplace(link.ends[here].port, 2 * id + 1 - here);
     }
     auto& known = neighbors_.emplace_back();
     for (const NeighborConfig& neighbor : *each.config.neighbors)
@@ -68,14 +63,13 @@ void Forwarding::find_neighbors(const SwitchPlan& each) {
 }
 
 Forwarding::Range Forwarding::hosts_in(const IpPrefix& prefix) {
-    const auto& bytes = prefix.address.bytes;
-    const std::uint64_t key = std::uint64_t{prefix.length} << 32 | std::uint64_t{bytes[0]} << 24 |
-                              std::uint64_t{bytes[1]} << 16 | std::uint64_t{bytes[2]} << 8 | bytes[3];
+    const std::uint64_t key =
+        std::uint64_t{prefix.length} << 32 | load_be<std::uint32_t>(prefix.address.bytes.data());
     if (const auto known = ranges_.find(key); known != ranges_.end()) return known->second;
-    const auto from = std::lower_bound(addresses_.begin(), addresses_.end(), prefix.address);
-    const auto to = std::upper_bound(from, addresses_.end(), last_of(prefix));
-    return ranges_[key] = {static_cast<std::uint32_t>(from - addresses_.begin()),
-                           static_cast<std::uint32_t>(to - addresses_.begin())};
+    const auto from = std::ranges::lower_bound(hosts_, prefix.address, {}, &Host::address);
+    const auto to = std::ranges::upper_bound(from, hosts_.end(), last_of(prefix), {}, &Host::address);
+    return ranges_[key] = {static_cast<std::uint32_t>(from - hosts_.begin()),
+                           static_cast<std::uint32_t>(to - hosts_.begin())};
 }
 
 void Forwarding::make_groups() {
@@ -89,11 +83,11 @@ void Forwarding::make_groups() {
     group_at_.clear();
     group_of_.assign(plan_.topology.nodes.size(), 0);
     for (std::size_t place = 0; place < hosts_.size(); ++place) {
-        const std::size_t leaf = plan_.switch_of[hosts_[place]];
+        const std::size_t leaf = plan_.switch_of[hosts_[place].node];
         if (groups_.empty() || begins[place] || groups_.back().leaf != leaf)
-            groups_.push_back({leaf, hosts_[place]});
+            groups_.push_back({leaf, hosts_[place].node});
         group_at_.push_back(static_cast<std::uint32_t>(groups_.size() - 1));
-        group_of_[hosts_[place]] = group_at_.back();
+        group_of_[hosts_[place].node] = group_at_.back();
     }
     group_at_.push_back(static_cast<std::uint32_t>(groups_.size()));
     for (std::size_t at = 0; at < tables_.size(); ++at) fill(at);

@@ -42,6 +42,10 @@ class Forwarding {
         if (route == no_route) return {};
         return std::span(table.hops).subspan(table.first[route], table.first[route + 1] - table.first[route]);
     }
+    // Index of the switch that it leads to.
+    std::size_t end_of(Channel channel) const {
+        return plan_.switch_of[plan_.topology.links[channel / 2].ends[channel % 2].node];
+    }
     // The route that it takes for it; null: none, or it delivers.
     const RouteConfig* route(std::size_t at, std::size_t group) const {
         const std::uint32_t route = tables_[at].route_of[group];
@@ -64,8 +68,11 @@ class Forwarding {
     void fill(std::size_t at);
 
     const FabricPlan& plan_;
-    std::vector<NodeId> hosts_;  // sorted by address
-    std::vector<IpAddress> addresses_;
+    struct Host {
+        IpAddress address;
+        NodeId node;
+    };
+    std::vector<Host> hosts_;                                // sorted by address
     std::unordered_map<std::uint64_t, Range> ranges_;        // of every prefix that was asked for
     std::vector<std::map<NeighborKey, Channel>> neighbors_;  // of each switch
     std::vector<std::vector<RouteConfig>> computed_;         // after a failure

@@ -6,7 +6,6 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
-#include "control/fabric/plan/host_path.hh"
 #include "dataplane/base/packet_pool.hh"
 
 namespace sluice::fabric {
@@ -49,11 +48,11 @@ std::string routes_text(const FabricPlan& plan, const Most& most) {
         std::map<IpAddress, std::string> neighbors;
         std::vector<std::string_view> names;
         for (const LinkId id : node.links) {
-            const auto& ends = plan.topology.links[id].ends;
-            const unsigned far = ends[0].node == self.node ? 1 : 0;
-            if (plan.topology.nodes[ends[far].node].is_host) continue;
-            neighbors[plan.addresses.address(id, far)] = ends[1 - far].port;
-            names.push_back(ends[1 - far].port);
+            const Link& link = plan.topology.links[id];
+            if (!plan.topology.joins_switches(link)) continue;
+            const unsigned here = link.end_at(self.node);
+            neighbors[plan.addresses.address(id, 1 - here)] = link.ends[here].port;
+            names.push_back(link.ends[here].port);
         }
         switches.add([&] {
             return fmt::format("{:<16}{:>5}{:>7}{:>8}  {}\n", self.name, node.tier, node.links.size(),
@@ -77,8 +76,7 @@ std::string routes_text(const FabricPlan& plan, const Most& most) {
 
 std::string plan_text(const FabricPlan& plan, bool all) {
     const Most most = all ? Most{SIZE_MAX, SIZE_MAX} : Most{};
-    std::size_t hosts = 0;
-    for (const Node& node : plan.topology.nodes) hosts += node.is_host ? 1 : 0;
+    const std::size_t hosts = plan.topology.nodes.size() - plan.switches.size();
     std::string text =
         fmt::format("{}: good: {} switches, {} hosts, {} links, {} flows\n", plan.file.file,
                     plan.switches.size(), hosts, plan.topology.links.size(), plan.file.flows.size());
@@ -100,17 +98,12 @@ std::string plan_text(const FabricPlan& plan, bool all) {
     text += cables.take();
     Config world;
     world.flows = plan.file.flows;
-    const auto host_of = [&](const std::string& name) -> const HostConfig& {
-        return plan.switches[plan.switch_of[plan.nodes.at(name)]].config.hosts.at(name);
-    };
-    text += timeout_table(
-        world.flows, flow_names(world),
-        [&](const FlowConfig& flow, const std::string& from, const std::string& to) {
-            const HostConfig &a = host_of(from), &b = host_of(to);
-            return a.timeout ? *a.timeout
-                             : default_timeout(
-                                   path_between(plan, flow, plan.nodes.at(from), plan.nodes.at(to)), a, b);
-        });
+    text += timeout_table(world.flows, flow_names(world),
+                          [&](const FlowConfig& flow, const std::string& from, const std::string& to) {
+                              const NodeId a = plan.nodes.at(from), b = plan.nodes.at(to);
+                              return plan.host(a).timeout.value_or(default_timeout(
+                                  path_between(plan, flow, a, b), plan.host(a), plan.host(b)));
+                          });
     return text + routes_text(plan, most);
 }
 

@@ -1,38 +1,42 @@
-#include "control/fabric/plan/routing.hh"
-
 #include <algorithm>
 #include <deque>
 #include <limits>
 #include <numeric>
+#include <utility>
 
-#include "control/config/schema/config.hh"
+#include "control/config/schema/values.hh"
+#include "control/fabric/plan/fabric_plan.hh"
 
 namespace sluice::fabric {
 namespace {
 
-constexpr unsigned unreachable = std::numeric_limits<unsigned>::max();
+struct Hop {
+    LinkId link;
+    std::uint32_t weight;  // in [1, 256]
+};
 
-// The way to one leaf from everywhere.
+// The way to one leaf from everywhere: shortest paths with all their next hops.
+//
+// Up and down: a path never goes up again once it went down, also after failures; where there is none, there
+// is no route. Clockwise: of a ring, always to the next switch in the circle. A next hop's weight by capacity
+// is what it can carry onward to that leaf: the least of its link's speed and of what its own next hops can.
 class ToLeaf {
   public:
-    ToLeaf(const Topology& topology, const std::vector<bool>& links_down, const RoutingSettings& settings)
-        : topology_(topology), links_down_(links_down), settings_(settings) {}
+    ToLeaf(const FabricPlan& plan, const std::vector<bool>& links_down)
+        : topology_(plan.topology),
+          links_down_(links_down),
+          routing_(plan.file.routing),
+          up_down_(is_up_down(plan)) {}
 
-    // The next hops of every switch, by node.
+    // The next hops of every switch, by node, and by link.
     std::vector<std::vector<Hop>> find(NodeId leaf) {
         const std::size_t nodes = topology_.nodes.size();
-        if (settings_.paths == Paths::clockwise) return clockwise(leaf);
+        if (routing_.policy == RoutingConfig::Policy::clockwise) return clockwise(leaf);
         // Down-only distances first: whoever is above the leaf. Then those that have to go up.
         distance_.assign(nodes, unreachable);
-        spread(
-            {leaf},
-            [&](NodeId from, NodeId to) {
-                return settings_.paths == Paths::shortest ||
-                       topology_.nodes[to].tier > topology_.nodes[from].tier;
-            },
-            leaf);
+        spread(leaf);
         const std::vector<unsigned> down = distance_;
-        if (settings_.paths == Paths::up_down) go_up(down);
+        if (up_down_) go_up(down);
         std::vector<std::vector<Hop>> hops(nodes);
         std::vector<NodeId> order(nodes);
         std::iota(order.begin(), order.end(), 0);
@@ -50,7 +54,7 @@ class ToLeaf {
                     continue;
                 // One that goes down stays below, and one that does not goes up.
                 const unsigned here = topology_.nodes[node].tier, there = topology_.nodes[next].tier;
-                if (settings_.paths == Paths::up_down &&
+                if (up_down_ &&
                     (down[node] == distance_[node] ? there >= here || down[next] != distance_[next]
                                                    : there <= here))
                     continue;
@@ -59,28 +63,24 @@ class ToLeaf {
                     std::min(static_cast<double>(topology_.links[id].speed.bits_per_second), capacity[next]));
                 capacity[node] += onward.back();
             }
-            if (settings_.weights == Weights::capacity) weigh(hops[node], onward);
+            if (routing_.weights == Weights::capacity) weigh(hops[node], onward);
         }
         return hops;
     }
 
   private:
     bool is_down(LinkId id) const { return !links_down_.empty() && links_down_[id]; }
-    NodeId other(LinkId id, NodeId node) const {
-        const auto& ends = topology_.links[id].ends;
-        return ends[ends[0].node == node ? 1 : 0].node;
-    }
+    NodeId other(LinkId id, NodeId node) const { return topology_.links[id].beyond(node).node; }
 
-    template <class May>
-    void spread(std::deque<NodeId> queue, May may, NodeId leaf) {
+    void spread(NodeId leaf) {
         distance_[leaf] = 0;
-        while (!queue.empty()) {
+        for (std::deque<NodeId> queue{leaf}; !queue.empty(); queue.pop_front()) {
             const NodeId node = queue.front();
-            queue.pop_front();
             for (const LinkId id : topology_.nodes[node].links) {
                 const NodeId next = other(id, node);
+                const bool goes_down = topology_.nodes[next].tier > topology_.nodes[node].tier;
                 if (is_down(id) || topology_.nodes[next].is_host || distance_[next] != unreachable ||
-                    !may(node, next))
+                    (up_down_ && !goes_down))
                     continue;
                 distance_[next] = distance_[node] + 1;
                 queue.push_back(next);
@@ -107,9 +107,9 @@ class ToLeaf {
     std::vector<std::vector<Hop>> clockwise(NodeId leaf) const {
         std::vector<std::vector<Hop>> hops(topology_.nodes.size());
         for (LinkId id = 0; id < topology_.links.size(); ++id) {
-            const auto& ends = topology_.links[id].ends;
-            if (topology_.nodes[ends[0].node].is_host || topology_.nodes[ends[1].node].is_host) continue;
-            if (ends[0].node != leaf && !is_down(id)) hops[ends[0].node].push_back({id, 1});
+            const Link& link = topology_.links[id];
+            const NodeId from = link.ends[0].node;
+            if (topology_.joins_switches(link) && from != leaf && !is_down(id)) hops[from].push_back({id, 1});
         }
         return hops;
     }
@@ -136,24 +136,96 @@ class ToLeaf {
 
     const Topology& topology_;
     const std::vector<bool>& links_down_;
-    const RoutingSettings& settings_;
+    const RoutingConfig& routing_;
+    bool up_down_;
     std::vector<unsigned> distance_;
 };
 
 }  // namespace
 
-std::vector<std::vector<Route>> routes_of(const Topology& topology, const AddressPlan& plan,
-                                          const std::vector<bool>& links_down,
-                                          const RoutingSettings& settings, const Stage& stage) {
-    std::vector<std::vector<Route>> routes(topology.nodes.size());
+bool is_up_down(const FabricPlan& plan) {
+    using Policy = RoutingConfig::Policy;
+    const Policy policy = plan.file.routing.policy;
+    return policy == Policy::up_down || (policy == Policy::automatic && plan.topology.up_down);
+}
+
+std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
+                                                     const std::vector<bool>& links_down,
+                                                     const Stage& stage) {
+    std::vector<std::vector<RouteConfig>> routes(plan.switches.size());
+    if (plan.file.routing.policy == RoutingConfig::Policy::by_hand) return routes;
     std::size_t done = 0;
-    for (const AddressPlan::Leaf& leaf : plan.leaves()) {
-        stage("routes to leaves", done++, plan.leaves().size());
-        auto hops = ToLeaf(topology, links_down, settings).find(leaf.node);
-        for (NodeId node = 0; node < topology.nodes.size(); ++node)
-            if (!hops[node].empty()) routes[node].push_back({leaf.prefix, std::move(hops[node])});
+    for (const AddressPlan::Leaf& leaf : plan.addresses.leaves()) {
+        stage("routes to leaves", done++, plan.addresses.leaves().size());
+        const auto hops = ToLeaf(plan, links_down).find(leaf.node);
+        for (std::size_t n = 0; n < plan.switches.size(); ++n) {
+            const SwitchPlan& self = plan.switches[n];
+            const RouteSet& by_hand = *plan.file.switch_config(self.name).routes;
+            if (hops[self.node].empty() || by_hand.contains(leaf.prefix)) continue;
+            RouteConfig& route = routes[n].emplace_back(RouteConfig{leaf.prefix, {}, {}});
+            for (const Hop& hop : hops[self.node]) {
+                const unsigned far = 1 - plan.topology.links[hop.link].end_at(self.node);
+                route.via.push_back({plan.addresses.address(hop.link, far), hop.weight});
+            }
+            std::sort(route.via.begin(), route.via.end());
+        }
     }
     return routes;
+}
+
+std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to) {
+    const Topology& topology = plan.topology;
+    std::vector<PathHop> hops{{from, {topology.nodes[from].links.front()}}};
+    NodeId at = plan.switch_at(from).node;
+    const NodeId leaf = plan.switch_at(to).node;
+    const IpAddress& address = plan.host(to).address;
+    // Routes by hand may lead nowhere, or round in a circle.
+    for (std::size_t n = 0; at != leaf && n < topology.nodes.size(); ++n) {
+        const RouteConfig* best = nullptr;
+        for (const RouteConfig& route : *plan.switch_at(at).config.routes)
+            if (contains(route.prefix, address) &&
+                (best == nullptr || route.prefix.length > best->prefix.length))
+                best = &route;
+        if (best == nullptr) break;
+        PathHop hop{at, {}};
+        for (const auto& via : best->via)
+            for (const LinkId id : topology.nodes[at].links) {
+                const unsigned far = 1 - topology.links[id].end_at(at);
+                if (plan.addresses.address(id, far) == via.address) hop.links.push_back(id);
+            }
+        if (hop.links.empty()) break;
+        at = topology.links[hop.links.front()].beyond(at).node;
+        hops.push_back(std::move(hop));
+    }
+    hops.push_back({leaf, {topology.nodes[to].links.front()}});
+    return hops;
+}
+
+HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId from, NodeId to) {
+    const PacketLabel label = data_label(flow, plan.host(flow.kind == FlowKind::read ? to : from));
+    HostPath path{Rate{UINT64_MAX}, Rate{}, {}, 0, Rate{UINT64_MAX}};
+    const Link* before = nullptr;
+    for (const PathHop& hop : hops_between(plan, from, to)) {
+        const Link& link = plan.topology.links[hop.links.front()];
+        path.slowest = std::min(path.slowest, link.speed);
+        path.fastest = std::max(path.fastest, link.speed);
+        path.propagation = path.propagation + propagation_delay(link.cable_m);
+        if (!plan.topology.nodes[hop.from].is_host) {
+            const Config& config = plan.switch_at(hop.from).config;
+            const auto port_of = [&](const Link& at) {
+                const auto end = std::ranges::find(at.ends, hop.from, &LinkEnd::node);
+                return end == at.ends.end() ? nullptr : &end->port;
+            };
+            const std::string* out = port_of(link);
+            const std::string* in = port_of(*before);  // null: routes lead nowhere
+            if (in == nullptr) in = out;
+            path.drained = std::min(
+                {path.drained, drain_rate(config, label, *in, *out), drain_rate(config, label, *out, *in)});
+            path.buffer_bytes += config.buffer_size_bytes;
+        }
+        before = &link;
+    }
+    return path;
 }
 
 }  // namespace sluice::fabric

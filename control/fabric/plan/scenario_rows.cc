@@ -1,9 +1,7 @@
-#include "control/fabric/plan/scenario_rows.hh"
-
 #include <algorithm>
-#include <array>
 #include <sstream>
 
+#include "control/fabric/plan/fabric_rows.hh"
 #include "control/fabric/plan/value_range.hh"
 
 namespace sluice::fabric {
@@ -50,10 +48,8 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
 
 // A path of what makes the runs, not of what they are.
 bool is_about_the_sweep(std::string_view path) {
-    return std::ranges::any_of(std::array<std::string_view, 2>{"vary", "find"},
-                               [&](std::string_view section) {
-                                   return path == section || path.starts_with(std::string(section) + ".");
-                               });
+    const std::string_view section = path.substr(0, path.find('.'));
+    return section == "vary" || section == "find";
 }
 
 // In the file's order: TOML++ sorts keys.
@@ -121,16 +117,15 @@ void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
     const toml::table* table = schema::want_table(node, context, {});
     if (table == nullptr) return;
     vary.place = schema::place_of(node.source());
-    const auto read_count = [&](const char* name, std::uint64_t most) -> std::optional<std::uint64_t> {
+    const auto read_count = [&](const char* name, std::uint64_t most, auto& into) {
         const toml::node* value = table->get(name);
-        std::uint64_t count = 1;
-        if (value == nullptr) return std::nullopt;
+        if (value == nullptr) return;
         const Context::Inside inside(context, name);
-        if (!schema::integer_64(1, most).read(*value, context, count)) return std::nullopt;
-        return count;
+        std::uint64_t count = 1;
+        if (schema::integer_64(1, most).read(*value, context, count)) into = count;
     };
-    vary.sample = read_count("sample", 1'000'000);
-    vary.seeds = read_count("seeds", 10'000).value_or(1);
+    read_count("sample", 1'000'000, vary.sample);
+    read_count("seeds", 10'000, vary.seeds);
     read_axes(*table, context, {}, vary);
 }
 

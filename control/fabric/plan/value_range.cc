@@ -2,14 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "control/config/schema/values.hh"
 
 namespace sluice::fabric {
+
+struct ValueRange::Unit {
+    std::optional<std::uint64_t> (*read)(std::string_view text);  // nothing: it is not of this unit
+    std::string (*print)(std::uint64_t value);                    // as a file has it
+};
+
 namespace {
 
 using Refusal = tl::unexpected<std::string>;
+using Unit = ValueRange::Unit;
+
+template <auto parse, auto number>
+std::optional<std::uint64_t> read_as(std::string_view text) {
+    const auto value = parse(text);
+    return value ? std::optional(static_cast<std::uint64_t>(number(*value))) : std::nullopt;
+}
+
+constexpr std::array units{
+    Unit{read_as<parse_integer, std::identity{}>, [](std::uint64_t value) { return std::to_string(value); }},
+    Unit{read_as<parse_time, [](Duration time) { return time.ps / 1000; }>,
+         [](std::uint64_t ns) { return toml_string(print_time({static_cast<std::int64_t>(ns * 1000)})); }},
+    Unit{read_as<parse_rate, [](Rate rate) { return rate.bits_per_second; }>,
+         [](std::uint64_t bits) { return toml_string(print_rate({bits})); }},
+    Unit{read_as<parse_size, std::identity{}>,
+         [](std::uint64_t bytes) { return toml_string(print_size(bytes)); }}};
 
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' ')) text.remove_prefix(1);
@@ -19,34 +44,8 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-tl::expected<std::uint64_t, std::string> ValueRange::read(Unit unit, std::string_view text) {
-    const auto refuse = [&](const ValueError& error) { return Refusal(in_quotes(text) + " " + error.wrong); };
-    switch (unit) {
-        case Unit::number: {
-            const auto value = parse_integer(text);
-            return value ? tl::expected<std::uint64_t, std::string>(*value) : refuse(value.error());
-        }
-        case Unit::bytes: {
-            const auto value = parse_size(text);
-            return value ? tl::expected<std::uint64_t, std::string>(*value) : refuse(value.error());
-        }
-        case Unit::rate: {
-            const auto value = parse_rate(text);
-            return value ? tl::expected<std::uint64_t, std::string>(value->bits_per_second)
-                         : refuse(value.error());
-        }
-        default: {
-            const auto value = parse_time(text);
-            return value ? tl::expected<std::uint64_t, std::string>(static_cast<std::uint64_t>(value->ps) /
-                                                                    1000)
-                         : refuse(value.error());
-        }
-    }
-}
-
-tl::expected<std::uint64_t, std::string> ValueRange::value(std::string_view text) const {
-    return read(unit_, text);
-}
+std::optional<std::uint64_t> ValueRange::value(std::string_view text) const { return unit_->read(text); }
+std::string ValueRange::text(std::uint64_t value) const { return unit_->print(value); }
 
 tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     ValueRange range;
@@ -57,14 +56,14 @@ tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     const std::size_t blank = rest.find(' ');
     const std::string_view high = rest.substr(0, blank);
     rest = blank == rest.npos ? std::string_view{} : trimmed(rest.substr(blank));
-    bool known = false;
-    for (const Unit unit : {Unit::number, Unit::time, Unit::rate, Unit::bytes})
-        if (!known && read(unit, low) && read(unit, high)) range.unit_ = unit, known = true;
-    if (!known)
+    const auto* unit =
+        std::ranges::find_if(units, [&](const Unit& each) { return each.read(low) && each.read(high); });
+    if (unit == units.end())
         return Refusal(fmt::format("{} and {} are no two numbers, sizes, rates or times", in_quotes(low),
                                    in_quotes(high)));
-    range.low_ = *read(range.unit_, low);
-    range.high_ = *read(range.unit_, high);
+    range.unit_ = unit;
+    range.low_ = *unit->read(low);
+    range.high_ = *unit->read(high);
     if (range.low_ >= range.high_) return Refusal(fmt::format("{} is not below {}", low, high));
     if (rest.ends_with("log")) {
         range.logarithmic_ = true;
@@ -93,19 +92,6 @@ std::vector<std::uint64_t> ValueRange::points() const {
         if (all.empty() || all.back() != value) all.push_back(value);
     }
     return all;
-}
-
-std::string ValueRange::text(std::uint64_t value) const {
-    switch (unit_) {
-        case Unit::number:
-            return std::to_string(value);
-        case Unit::bytes:
-            return toml_string(print_size(value));
-        case Unit::rate:
-            return toml_string(print_rate({value}));
-        default:
-            return toml_string(print_time({static_cast<std::int64_t>(value * 1000)}));
-    }
 }
 
 }  // namespace sluice::fabric

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -12,11 +13,12 @@ namespace sluice::fabric {
 class ValueRange {
   public:
     static constexpr std::uint64_t max_points = 100'000;
+    struct Unit;
 
     // The ends have the same unit, and low < high. An error is a sentence about the text.
     static tl::expected<ValueRange, std::string> parse(std::string_view text);
-    // One value in the unit of the range; an error likewise.
-    tl::expected<std::uint64_t, std::string> value(std::string_view text) const;
+    // One value in the unit of the range; nothing: it is not one.
+    std::optional<std::uint64_t> value(std::string_view text) const;
 
     // The text has steps ("x5"), or "log".
     bool has_steps() const { return count_ != 0 || logarithmic_; }
@@ -28,10 +30,7 @@ class ValueRange {
     std::string text(std::uint64_t value) const;
 
   private:
-    enum class Unit : std::uint8_t { number, bytes, rate, time };
-    static tl::expected<std::uint64_t, std::string> read(Unit unit, std::string_view text);
-
-    Unit unit_ = Unit::number;
+    const Unit* unit_ = nullptr;
     std::uint64_t low_ = 0, high_ = 0;  // bytes, bits a second, nanoseconds
     std::uint64_t count_ = 0;           // of points; 0: not said
     bool logarithmic_ = false;

@@ -167,7 +167,7 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
         }
         times.push_back((ended - begun).ps);
         sum += times.back();
-        completion = (ended - plan.settings.start).ps;
+        completion = (ended - Time{} - plan.settings.start).ps;
     }
     const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
     return json_of(collective_figures,

@@ -11,7 +11,6 @@
 
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
-#include "control/fabric/plan/host_path.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/report/pause_roots.hh"

@@ -9,7 +9,6 @@
 
 #include "control/config/schema/config.hh"
 #include "control/fabric/plan/fabric_plan.hh"
-#include "control/fabric/plan/scenario_config.hh"
 #include "control/report/figures/assertions.hh"
 
 namespace sluice::fabric {

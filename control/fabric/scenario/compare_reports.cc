@@ -1,4 +1,4 @@
-#include "control/fabric/scenario/compare_reports.hh"
+#include "control/fabric/scenario/compare.hh"
 
 #include <fmt/format.h>
 
@@ -83,11 +83,11 @@ std::string identity_of(const Json& entry) {
     return text;
 }
 
-// The entries of a list by identity, or else by place.
-std::vector<std::pair<std::string, const Json*>> entries_of(const Json& list, bool by_place) {
+// The members of an object, or the entries of a list by identity or else by place.
+std::vector<std::pair<std::string, const Json*>> entries_of(const Json& tree, bool by_identity) {
     std::vector<std::pair<std::string, const Json*>> entries;
-    for (std::size_t n = 0; n < list.size(); ++n)
-        entries.emplace_back(by_place ? std::to_string(n) : identity_of(list[n]), &list[n]);
+    for (const auto& [key, value] : tree.items())
+        entries.emplace_back(by_identity ? identity_of(value) : key, &value);
     return entries;
 }
 
@@ -112,7 +112,8 @@ class Comparison {
     void compare(const std::string& path, const Json* before, const Json* after) {
         if (is_among(left_out, path)) return;
         const bool both = before != nullptr && after != nullptr;
-        if (both && before->is_object() && after->is_object()) return compare_objects(path, *before, *after);
+        if (both && before->is_object() && after->is_object())
+            return compare_entries(path, *before, *after, false);
         if (both && before->is_array() && after->is_array()) return compare_lists(path, *before, *after);
         const Json one = leaf_of(before), other = leaf_of(after);
         if (one != other) add(path, &one, &other);
@@ -125,16 +126,6 @@ class Comparison {
         return value->is_structured() ? Json("there") : *value;
     }
 
-    void compare_objects(const std::string& path, const Json& before, const Json& after) {
-        std::map<std::string_view, const Json*> others;
-        for (const auto& [key, value] : after.items()) others.emplace(key, &value);
-        std::vector<Pair> pairs;
-        for (const auto& [key, value] : before.items()) pairs.push_back({key, &value, take(others, key)});
-        for (const auto& [key, value] : after.items())
-            if (others.contains(key)) pairs.push_back({key, nullptr, &value});
-        compare_pairs(path, pairs);
-    }
-
     void compare_lists(const std::string& path, const Json& before, const Json& after) {
         const std::string name = path.substr(path.rfind('.') + 1);
         if (lists_that_grow().contains(name)) {
@@ -142,34 +133,25 @@ class Comparison {
             if (one != other) add(path, &one, &other);
             return;
         }
-        const bool by_place = !is_told_apart(before) || !is_told_apart(after);
-        const auto entries = entries_of(before, by_place), now = entries_of(after, by_place);
-        std::map<std::string_view, const Json*> others(now.begin(), now.end());
-        std::vector<Pair> pairs;
-        for (const auto& [key, value] : entries) pairs.push_back({key, value, take(others, key)});
-        for (const auto& [key, value] : now)
-            if (others.contains(key)) pairs.push_back({key, nullptr, value});
-        compare_pairs(path, pairs);
+        compare_entries(path, before, after, is_told_apart(before) && is_told_apart(after));
     }
 
-    struct Pair {
-        std::string key;
-        const Json *before, *after;
-    };
-    static const Json* take(std::map<std::string_view, const Json*>& others, std::string_view key) {
-        const auto found = others.find(key);
-        if (found == others.end()) return nullptr;
-        const Json* value = found->second;
-        others.erase(found);
-        return value;
-    }
-    void compare_pairs(const std::string& path, const std::vector<Pair>& pairs) {
-        const bool is_switch = path.starts_with("switches.") && path.find('.', 9) == path.npos;
-        for (const auto& [key, before, after] : pairs) {
-            if (path.empty() && (key == "asserts" || is_among(not_compared, key))) continue;
-            if (is_switch && (key == "hosts" || key == "flows")) continue;  // once, of the whole fabric
-            compare(path.empty() ? key : path + "." + key, before, after);
+    void compare_entries(const std::string& path, const Json& before, const Json& after, bool by_identity) {
+        const auto entries = entries_of(before, by_identity), now = entries_of(after, by_identity);
+        std::map<std::string_view, const Json*> others(now.begin(), now.end());
+        for (const auto& [key, value] : entries) {
+            const auto other = others.extract(key);
+            compare_entry(path, key, value, other ? other.mapped() : nullptr);
         }
+        for (const auto& [key, value] : now)
+            if (others.contains(key)) compare_entry(path, key, nullptr, value);
+    }
+    void compare_entry(const std::string& path, const std::string& key, const Json* before,
+                       const Json* after) {
+        const bool is_switch = path.starts_with("switches.") && path.find('.', 9) == path.npos;
+        if (path.empty() && (key == "asserts" || is_among(not_compared, key))) return;
+        if (is_switch && (key == "hosts" || key == "flows")) return;  // once, of the whole fabric
+        compare(path.empty() ? key : path + "." + key, before, after);
     }
 
     void add(const std::string& path, const Json* before, const Json* after) {

@@ -1,12 +1,15 @@
-// The points of a sweep: the cross product of what varies, or a sample of it, each with its seeds.
+// The points of a sweep: the cross product of what varies, or a sample of it, each with its seeds; and those
+// of a search.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "control/fabric/plan/fabric_config.hh"
+#include "control/fabric/plan/value_range.hh"
 
 namespace sluice::fabric {
 
@@ -27,5 +30,26 @@ tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConf
 
 // A value as people read it: without its quotes.
 std::string plain(const std::string& value);
+
+// The least or the most value of a key for which something holds, by bisection. Both ends run first: that
+// something holds at one and not at the other is the premise. What lies between is taken to change once; the
+// two runs beside the answer are its evidence.
+
+// One run of a search.
+struct FindStep {
+    std::uint64_t value;
+    bool holds;
+};
+
+struct FindAnswer {
+    std::uint64_t holds;          // the least or most value that was seen to hold
+    std::uint64_t fails;          // its neighbor that was seen not to
+    std::vector<FindStep> steps;  // in the order of the runs
+};
+
+// `holds`: runs with a value; an error ends the search. Errors are sentences.
+using FindTry = std::function<tl::expected<bool, std::string>(std::uint64_t value)>;
+tl::expected<FindAnswer, std::string> find_edge(const FindConfig& find, const ValueRange& range,
+                                                const FindTry& holds);
 
 }  // namespace sluice::fabric

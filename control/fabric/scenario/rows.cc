@@ -1,4 +1,4 @@
-#include "control/fabric/scenario/rows.hh"
+#include "control/fabric/scenario/sweep_folder.hh"
 
 #include <fmt/format.h>
 
@@ -73,17 +73,6 @@ Json figures_of(const Json& report) {
     return figures;
 }
 
-Json begin_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark) {
-    Json row = {{"run", run},
-                {"version", SLUICE_VERSION},
-                {"fingerprint", mark},
-                {"seed", point.seed},
-                {"values", Json::object()}};
-    for (std::size_t n = 0; n < point.values.size(); ++n)
-        row["values"][vary.axes[n].path] = plain(point.values[n]);
-    return row;
-}
-
 std::string csv_cell(const Json& value) {
     if (value.is_null()) return {};
     std::string text = value.is_string() ? value.get<std::string>() : json_text(value);
@@ -118,27 +107,24 @@ std::vector<std::pair<std::string, Json>> columns_of(const Json& row) {
 }  // namespace
 
 Json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
-              const Json& report) {
-    Json row = begin_row(run, point, vary, mark);
-    row["met"] = all_met(report["asserts"]);
-    row["figures"] = figures_of(report);
-    row["asserts"] = Json::array();
-    for (const Json& each : report["asserts"])
+              const tl::expected<Json, std::string>& report) {
+    Json row = {{"run", run},
+                {"version", SLUICE_VERSION},
+                {"fingerprint", mark},
+                {"seed", point.seed},
+                {"values", Json::object()},
+                {"met", report && all_met((*report)["asserts"])},
+                {"figures", report ? figures_of(*report) : Json::object()},
+                {"asserts", Json::array()},
+                {"error", report ? Json() : Json(report.error())}};
+    for (std::size_t n = 0; n < point.values.size(); ++n)
+        row["values"][vary.axes[n].path] = plain(point.values[n]);
+    if (!report) return row;
+    for (const Json& each : (*report)["asserts"])
         row["asserts"].push_back({{"that", each["that"]},
                                   {"phase", each["phase"]},
                                   {"value", each["value"]},
                                   {"met", each["met"]}});
-    row["error"] = nullptr;
-    return row;
-}
-
-Json error_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
-               const std::string& error) {
-    Json row = begin_row(run, point, vary, mark);
-    row["met"] = false;
-    row["figures"] = Json::object();
-    row["asserts"] = Json::array();
-    row["error"] = error;
     return row;
 }
 

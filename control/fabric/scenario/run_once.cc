@@ -8,11 +8,49 @@
 #include "control/fabric/report/series.hh"
 #include "control/fabric/run/commands.hh"
 #include "control/fabric/run/sockets.hh"
-#include "control/fabric/scenario/phases.hh"
 #include "control/report/figures/report.hh"
 
 namespace sluice::fabric {
 namespace {
+
+// Phases of a run as it goes: takes down where each begins and ends.
+class Phases {
+  public:
+    // Before the run. The fabric's clock goes on to the end of the last phase. The user's watermarks of all
+    // switches begin anew with each phase. In order of time: of two that meet, one ends before the other
+    // begins.
+    Phases(Fabric& fabric, const std::vector<PhaseConfig>& phases) : fabric_(fabric), phases_(phases) {
+        for (const PhaseConfig& phase : phases_) {
+            fabric_.loop().actions().at(Time{} + phase.from, [this] { begin(); });
+            if (phase.to) fabric_.loop().actions().at(Time{} + *phase.to, [this, &phase] { end(phase); });
+        }
+    }
+    Phases(const Phases&) = delete;
+    Phases& operator=(const Phases&) = delete;
+
+    // After the run, by name, in order of time. One may go on until the end, or have been cut short.
+    nlohmann::ordered_json reports() {
+        for (const PhaseConfig& phase : phases_)
+            if (!reports_.contains(phase.name)) end(phase);
+        return std::move(reports_);
+    }
+
+  private:
+    void begin() {
+        for (FabricSwitch& each : fabric_.switches()) each.running->clear_user_watermarks();
+        began_ = moment_of(fabric_);
+    }
+    void end(const PhaseConfig& phase) {
+        if (!began_) return;
+        reports_[phase.name] = phase_report(fabric_, *began_, moment_of(fabric_));
+        began_.reset();
+    }
+
+    Fabric& fabric_;
+    const std::vector<PhaseConfig>& phases_;
+    std::optional<RunMoment> began_;  // the phase that goes on
+    nlohmann::ordered_json reports_ = nlohmann::ordered_json::object();
+};
 
 tl::unexpected<NoRun> no_run(std::string error) { return tl::unexpected(NoRun{{std::move(error)}, false}); }
 
@@ -126,6 +164,19 @@ tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& p
     if (outcome->interrupted) return nullptr;
     if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
     return std::move(outcome->report);
+}
+
+std::string junit_text(const std::vector<ScenarioResult>& results) {
+    std::vector<JunitSuite> suites;
+    for (const ScenarioResult& result : results) {
+        JunitSuite& suite = suites.emplace_back(JunitSuite{result.name, {}});
+        std::string all;
+        for (const std::string& error : result.errors) all += error + "\n";
+        if (!all.empty()) suite.cases.push_back({"run", {}, all});
+        if (result.report.is_null()) continue;
+        for (JunitCase& each : junit_cases(result.report["asserts"])) suite.cases.push_back(std::move(each));
+    }
+    return sluice::junit_text(suites);
 }
 
 }  // namespace sluice::fabric

@@ -50,4 +50,13 @@ tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& p
                                                              std::optional<Duration> duration,
                                                              const std::function<bool()>& is_stopped);
 
+// Results of scenarios as a JUnit file.
+struct ScenarioResult {
+    std::string name;
+    nlohmann::ordered_json report;    // null: there was no run
+    std::vector<std::string> errors;  // why there was none, or what went wrong beside it
+};
+
+std::string junit_text(const std::vector<ScenarioResult>& results);
+
 }  // namespace sluice::fabric

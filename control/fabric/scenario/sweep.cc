@@ -11,39 +11,22 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <thread>
 
 #include "control/config/text/say.hh"
 #include "control/fabric/plan/fabric_lint.hh"
-#include "control/fabric/scenario/rows.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/serve/server/program.hh"
 
 namespace sluice::fabric {
 namespace {
 
-// What the processes of a sweep share: each takes the next run. Written by all.
+// What the processes of a sweep share, in memory of its own: each takes the next run. Written by all.
 struct Shared {
     std::atomic<std::size_t> next{0};  // of the runs to do; relaxed: a number is all that it hands out
     std::atomic<std::size_t> done{0};  // relaxed: for progress
-};
-
-class SharedMemory {
-  public:
-    SharedMemory()
-        : at_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-        if (at_ != MAP_FAILED) new (at_) Shared;
-    }
-    ~SharedMemory() {
-        if (at_ != MAP_FAILED) munmap(at_, sizeof(Shared));
-    }
-    SharedMemory(const SharedMemory&) = delete;
-    SharedMemory& operator=(const SharedMemory&) = delete;
-    Shared* get() const { return at_ == MAP_FAILED ? nullptr : static_cast<Shared*>(at_); }
-
-  private:
-    void* at_;
 };
 
 std::vector<std::string> all_sets(const SweepOptions& options, const SweepPoint& point,
@@ -57,15 +40,15 @@ std::vector<std::string> all_sets(const SweepOptions& options, const SweepPoint&
 nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const std::string& file,
                                  const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
                                  const SweepOptions& options) {
-    const auto failed = [&](const std::string& error) { return error_row(run, point, vary, mark, error); };
+    const auto row_of = [&](const tl::expected<nlohmann::ordered_json, std::string>& report) {
+        return make_row(run, point, vary, mark, report);
+    };
     auto plan = plan_of(text, file, all_sets(options, point, vary), options.force);
-    if (!plan) return failed(plan.error().front());
+    if (!plan) return row_of(tl::unexpected(plan.error().front()));
     const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
-    if (!asserts) return failed(asserts.error().front().text());
+    if (!asserts) return row_of(tl::unexpected(asserts.error().front().text()));
     const auto report = run_judged(*plan, *asserts, options.duration, options.is_stopped);
-    if (!report) return failed(report.error());
-    if (report->is_null()) return nullptr;
-    return make_row(run, point, vary, mark, *report);
+    return report && report->is_null() ? nlohmann::ordered_json() : row_of(report);
 }
 
 }  // namespace
@@ -100,12 +83,14 @@ SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const st
         ++own;
     }
     result.kept = own - left.size();
-    const SharedMemory memory;
-    Shared* shared = memory.get();
-    if (shared == nullptr) {
+    void* const memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
         result.errors.emplace_back(std::strerror(errno));
         return result;
     }
+    const std::unique_ptr<Shared, void (*)(Shared*)> shared(new (memory) Shared,
+                                                            [](Shared* at) { munmap(at, sizeof *at); });
     // In a process of its own: 0 when every run that it took has a row.
     const auto work = [&]() -> int {
         const auto eal = Eal::start(eal_options);

@@ -16,8 +16,6 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/fabric/scenario/files.hh"
-#include "control/fabric/scenario/points.hh"
-#include "control/fabric/scenario/rows.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice::fabric {
@@ -83,6 +81,14 @@ std::string fingerprint(std::string_view text, const std::vector<std::string>& w
     add(text);
     for (const std::string& word : words) add(word);
     return fmt::format("{:016x}", mark);
+}
+
+// One that is there already is good.
+std::string make_folder(const std::string& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (!error && !fs::is_directory(path)) error = std::make_error_code(std::errc::not_a_directory);
+    return error ? path + ": " + error.message() : std::string();
 }
 
 const JsonShape& shape_of_manifest() {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "control/fabric/plan/fabric_config.hh"
+#include "control/fabric/scenario/points.hh"
+#include "control/report/figures/shaped_json.hh"
 #include "dataplane/base/output_folder.hh"
 
 namespace sluice::fabric {
@@ -61,5 +63,20 @@ struct SweepRows {
     std::vector<nlohmann::ordered_json> rows;
 };
 tl::expected<SweepRows, std::string> read_sweep(const std::string& path);
+
+// What a run came to in one line: run, version, fingerprint, seed, values, met, figures, asserts, error.
+// `fingerprint`: of the manifest.
+nlohmann::ordered_json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
+                                const std::string& fingerprint,
+                                const tl::expected<nlohmann::ordered_json, std::string>& report);
+
+// What a row that comes from a file has at least.
+const JsonShape& shape_of_row();
+// A figure that every run has, unless it ended with an error, and that this row has not; empty: none.
+std::string figure_missing(const nlohmann::ordered_json& row);
+
+std::string jsonl_text(const std::vector<nlohmann::ordered_json>& rows);
+// A column for each value, figure and assertion; a heading line.
+std::string csv_text(const std::vector<nlohmann::ordered_json>& rows);
 
 }  // namespace sluice::fabric

@@ -215,7 +215,7 @@ TEST(Collective, stepsFollowEachOtherWithComputeBetween) {
         settings.bytes = 4096;
         settings.steps = 3;
         settings.compute = picoseconds(10);
-        settings.start = Time{5};
+        settings.start = Duration{5};
         Job job(settings, 3);
         job.run();
         for (std::uint32_t rank = 0; rank < 4; ++rank) {

@@ -10,7 +10,6 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/scenario/compare.hh"
-#include "control/fabric/scenario/compare_reports.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "control/report/figures/shaped_json.hh"
 #include "control/report/page/report_shape.hh"

@@ -8,7 +8,6 @@
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/run/thread_plan.hh"
 #include "control/fabric/scenario/files.hh"
-#include "control/fabric/scenario/junit.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/report/figures/assertions.hh"
 #include "control/report/page/report_page.hh"

@@ -14,7 +14,7 @@
 #include "control/config/text/quantity_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/scenario/files.hh"
-#include "control/fabric/scenario/find.hh"
+#include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/fabric/scenario/sweep.hh"
 #include "control/fabric/scenario/sweep_folder.hh"

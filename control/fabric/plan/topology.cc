@@ -1,9 +1,10 @@
-#include "control/fabric/plan/topology_kinds.hh"
+#include "control/fabric/plan/topology.hh"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 
 #include "lib/values/ids.hh"
@@ -49,41 +50,29 @@ void join(Topology& made, NodeId low, NodeId high, Rate speed, std::uint32_t cab
                           cable_m});
 }
 
-NodeId peer_of(const Topology& made, LinkId link, NodeId node) {
-    const auto& ends = made.links[link].ends;
-    return ends[ends[0].node == node ? 1 : 0].node;
+// How far each node is from the nearest of `queue`.
+std::vector<unsigned> distances(const Topology& made, std::deque<NodeId> queue) {
+    std::vector<unsigned> distance(made.nodes.size(), unreachable);
+    for (const NodeId node : queue) distance[node] = 0;
+    for (; !queue.empty(); queue.pop_front())
+        for (const LinkId link : made.nodes[queue.front()].links) {
+            const NodeId next = made.links[link].beyond(queue.front()).node;
+            if (distance[next] != unreachable) continue;
+            distance[next] = distance[queue.front()] + 1;
+            queue.push_back(next);
+        }
+    return distance;
 }
 
 // Of switches that say none: how far the next host is. The name of a node that no host reaches, or empty.
 std::string find_tiers(Topology& made) {
-    std::vector<unsigned> distance(made.nodes.size());
-    std::vector<bool> seen(made.nodes.size());
-    std::deque<NodeId> queue;
+    std::deque<NodeId> hosts;
     for (NodeId node = 0; node < made.nodes.size(); ++node)
-        if (made.nodes[node].is_host) queue.push_back(node), seen[node] = true;
-    while (!queue.empty()) {
-        const NodeId node = queue.front();
-        queue.pop_front();
-        for (const LinkId link : made.nodes[node].links) {
-            const NodeId next = peer_of(made, link, node);
-            if (seen[next]) continue;
-            seen[next] = true;
-            distance[next] = distance[node] + 1;
-            queue.push_back(next);
-        }
-    }
-    // One part: from the first node to all.
-    std::vector<bool> joined(made.nodes.size());
-    if (!made.nodes.empty()) queue.push_back(0), joined[0] = true;
-    while (!queue.empty()) {
-        const NodeId node = queue.front();
-        queue.pop_front();
-        for (const LinkId link : made.nodes[node].links)
-            if (const NodeId next = peer_of(made, link, node); !joined[next])
-                joined[next] = true, queue.push_back(next);
-    }
+        if (made.nodes[node].is_host) hosts.push_back(node);
+    const auto distance = distances(made, std::move(hosts));
+    const auto from_first = distances(made, std::deque<NodeId>(made.nodes.empty() ? 0 : 1));
     for (NodeId node = 0; node < made.nodes.size(); ++node) {
-        if (!seen[node] || !joined[node]) return made.nodes[node].name;
+        if (distance[node] == unreachable || from_first[node] == unreachable) return made.nodes[node].name;
         if (made.nodes[node].tier == 0) made.nodes[node].tier = distance[node];
     }
     return {};
@@ -114,7 +103,11 @@ class Builder {
         if (in_.planes > 1 && !is_clos())
             return refuse("planes", "only Clos networks have planes",
                           "leave it out, or write kind = \"leaf-spine\", \"rail\" or \"three-tier\"");
-        for (plane_ = 1; plane_ <= in_.planes; ++plane_) make_plane();
+        using Maker = void (Builder::*)();
+        constexpr std::array<Maker, 6> by_kind{&Builder::star, &Builder::dumbbell,   &Builder::leaf_spine,
+                                               &Builder::rail, &Builder::three_tier, &Builder::ring};
+        for (plane_ = 1; plane_ <= in_.planes; ++plane_)
+            (this->*by_kind.at(static_cast<std::size_t>(in_.kind)))();
         made_.up_down = is_clos();
         return std::move(made_);
     }
@@ -126,48 +119,19 @@ class Builder {
         return in_.kind == TopologyKind::leaf_spine || in_.kind == TopologyKind::rail ||
                in_.kind == TopologyKind::three_tier;
     }
-    void make_plane() {
-        switch (in_.kind) {
-            case TopologyKind::star:
-                return star();
-            case TopologyKind::dumbbell:
-                return dumbbell();
-            case TopologyKind::leaf_spine:
-                return leaf_spine();
-            case TopologyKind::rail:
-                return rail();
-            case TopologyKind::three_tier:
-                return three_tier();
-            case TopologyKind::ring:
-                return ring();
-        }
-    }
     // Before anything is made: what the numbers multiply to.
     std::string too_large() const {
-        const std::uint64_t pods = in_.pods.value_or(1), each = in_.hosts.value_or(1);
-        std::uint64_t hosts = each, switches = 2;
-        switch (in_.kind) {
-            case TopologyKind::star:
-            case TopologyKind::dumbbell:
-                hosts = 2 * each;
-                break;
-            case TopologyKind::ring:
-                switches = in_.switches.value_or(1);
-                hosts = switches * each;
-                break;
-            case TopologyKind::leaf_spine:
-                switches = std::uint64_t{in_.leaves.value_or(1)} + in_.spines.value_or(1);
-                hosts = in_.leaves.value_or(1) * each;
-                break;
-            case TopologyKind::rail:
-                switches = pods * in_.rails.value_or(1) + in_.spines.value_or(1);
-                hosts = pods * in_.servers.value_or(1) * in_.rails.value_or(1);
-                break;
-            case TopologyKind::three_tier:
-                switches = pods * (in_.racks.value_or(1) + in_.aggs.value_or(1)) + in_.cores.value_or(1);
-                hosts = pods * in_.racks.value_or(1) * each;
-                break;
-        }
+        const auto n = [](const std::optional<unsigned>& said) -> std::uint64_t { return said.value_or(1); };
+        const std::uint64_t pods = n(in_.pods), each = n(in_.hosts);
+        const std::array<std::array<std::uint64_t, 2>, 6> sizes{
+            // by kind: hosts, switches
+            {{2 * each, 2},
+             {2 * each, 2},
+             {n(in_.leaves) * each, n(in_.leaves) + n(in_.spines)},
+             {pods * n(in_.servers) * n(in_.rails), pods * n(in_.rails) + n(in_.spines)},
+             {pods * n(in_.racks) * each, pods * (n(in_.racks) + n(in_.aggs)) + n(in_.cores)},
+             {n(in_.switches) * each, n(in_.switches)}}};
+        const auto& [hosts, switches] = sizes.at(static_cast<std::size_t>(in_.kind));
         return fabric::too_large(in_.planes * hosts, in_.planes * switches);
     }
     tl::unexpected<std::string> refuse(std::string_view key, std::string_view wrong,
@@ -184,78 +148,68 @@ class Builder {
             if (gigabits(speed).bits_per_second >= wanted) return gigabits(speed);
         return gigabits(800);
     }
-    std::vector<NodeId> hosts(std::size_t count, unsigned a_leaf) {
-        std::vector<NodeId> made;
-        for (std::size_t n = 1; n <= count; ++n)
-            made.push_back(add(fmt::format("h{}", n), 0, static_cast<unsigned>((n - 1) / a_leaf)));
-        return made;
+    static std::vector<std::string> numbered(std::string_view name, unsigned count) {
+        std::vector<std::string> names;
+        for (unsigned n = 1; n <= count; ++n) names.push_back(fmt::format("{}{}", name, n));
+        return names;
     }
-    void attach(const std::vector<NodeId>& hosts, NodeId leaf, unsigned first, unsigned count) {
-        for (unsigned n = 0; n < count; ++n) link(hosts[first + n], leaf, in_.host_speed, in_.host_cable_m);
+    // The switches of the lowest tier, `each` with so many hosts.
+    std::vector<NodeId> leaves(const std::vector<std::string>& names, unsigned each, unsigned a_pod = 1) {
+        const auto count = static_cast<unsigned>(names.size());
+        std::vector<NodeId> hosts, low;
+        for (unsigned n = 0; n < count * each; ++n)
+            hosts.push_back(add(fmt::format("h{}", n + 1), 0, n / (a_pod * each)));
+        for (unsigned n = 0; n < count; ++n) low.push_back(add(names[n], 1, n / a_pod));
+        for (unsigned n = 0; n < count * each; ++n)
+            link(hosts[n], low[n / each], in_.host_speed, in_.host_cable_m);
+        return low;
+    }
+    // Each joined with all of `low`, `hosts` of which share the uplinks of one.
+    void spines(const std::vector<NodeId>& low, unsigned hosts) {
+        const unsigned count = in_.spines.value_or(2);
+        for (unsigned s = 0; s < count; ++s) {
+            const NodeId spine = add(fmt::format("spine{}", s + 1), 2);
+            for (const NodeId leaf : low)
+                link(leaf, spine, between(hosts, count * in_.links), in_.cable_m, in_.links);
+        }
     }
 
-    void star() {
-        const unsigned count = in_.hosts.value_or(4);
-        const auto all = hosts(count, count);
-        attach(all, add("sw1", 1), 0, count);
-    }
+    void star() { leaves({"sw1"}, in_.hosts.value_or(4)); }
 
     void dumbbell() {
         const unsigned side = in_.hosts.value_or(4);
-        const auto all = hosts(std::size_t{2} * side, side);
-        const NodeId left = add("left", 1, 0), right = add("right", 1, 1);
-        attach(all, left, 0, side);
-        attach(all, right, side, side);
-        link(left, right, between(side, in_.links), in_.cable_m, in_.links);
+        const auto both = leaves({"left", "right"}, side);
+        link(both[0], both[1], between(side, in_.links), in_.cable_m, in_.links);
     }
 
     void ring() {
         const unsigned count = in_.switches.value_or(3), each = in_.hosts.value_or(1);
-        const auto all = hosts(std::size_t{count} * each, each);
-        std::vector<NodeId> around;
-        for (unsigned n = 0; n < count; ++n) around.push_back(add(fmt::format("sw{}", n + 1), 1, n));
-        for (unsigned n = 0; n < count; ++n) attach(all, around[n], n * each, each);
+        const auto around = leaves(numbered("sw", count), each);
         for (unsigned n = 0; n < count; ++n)
             link(around[n], around[(n + 1) % count], between(each, 2), in_.cable_m, in_.links);
     }
 
     void leaf_spine() {
-        const unsigned leaves = in_.leaves.value_or(4), spines = in_.spines.value_or(2),
-                       each = in_.hosts.value_or(4);
-        const auto all = hosts(std::size_t{leaves} * each, each);
-        std::vector<NodeId> low;
-        for (unsigned n = 0; n < leaves; ++n) low.push_back(add(fmt::format("leaf{}", n + 1), 1, n));
-        for (unsigned n = 0; n < leaves; ++n) attach(all, low[n], n * each, each);
-        for (unsigned s = 0; s < spines; ++s) {
-            const NodeId spine = add(fmt::format("spine{}", s + 1), 2);
-            for (const NodeId leaf : low)
-                link(leaf, spine, between(each, spines * in_.links), in_.cable_m, in_.links);
-        }
+        const unsigned each = in_.hosts.value_or(4);
+        spines(leaves(numbered("leaf", in_.leaves.value_or(4)), each), each);
     }
 
     void rail() {
         const unsigned pods = in_.pods.value_or(1), servers = in_.servers.value_or(4),
-                       rails = in_.rails.value_or(4), spines = in_.spines.value_or(2);
+                       rails = in_.rails.value_or(4);
         std::vector<NodeId> nics;  // by pod, server, rail
         for (unsigned s = 0; s < pods * servers; ++s)
             for (unsigned r = 0; r < rails; ++r)
                 nics.push_back(add(fmt::format("s{}r{}", s + 1, r + 1), 0, s / servers));
         std::vector<NodeId> low;  // by pod, rail
         for (unsigned p = 0; p < pods; ++p)
-            for (unsigned r = 0; r < rails; ++r)
-                low.push_back(
-                    add(pods == 1 ? fmt::format("rail{}", r + 1) : fmt::format("pod{}rail{}", p + 1, r + 1),
-                        1, p));
-        for (unsigned p = 0; p < pods; ++p)
-            for (unsigned r = 0; r < rails; ++r)
+            for (unsigned r = 0; r < rails; ++r) {
+                const std::string pod = pods == 1 ? "" : fmt::format("pod{}", p + 1);
+                low.push_back(add(fmt::format("{}rail{}", pod, r + 1), 1, p));
                 for (unsigned s = 0; s < servers; ++s)
-                    link(nics[(p * servers + s) * rails + r], low[p * rails + r], in_.host_speed,
-                         in_.host_cable_m);
-        for (unsigned s = 0; s < spines; ++s) {
-            const NodeId spine = add(fmt::format("spine{}", s + 1), 2);
-            for (const NodeId leaf : low)
-                link(leaf, spine, between(servers, spines * in_.links), in_.cable_m, in_.links);
-        }
+                    link(nics[(p * servers + s) * rails + r], low.back(), in_.host_speed, in_.host_cable_m);
+            }
+        spines(low, servers);
     }
 
     // Core c joins aggregation switch c mod aggs of every pod, as in a fat tree.
@@ -263,11 +217,8 @@ class Builder {
         const unsigned pods = in_.pods.value_or(2), racks = in_.racks.value_or(2),
                        aggs = in_.aggs.value_or(usual_aggs), each = in_.hosts.value_or(4),
                        cores = in_.cores.value_or(aggs * 2);
-        const auto all = hosts(std::size_t{pods} * racks * each, racks * each);
-        std::vector<NodeId> tors, middles;
-        for (unsigned n = 0; n < pods * racks; ++n)
-            tors.push_back(add(fmt::format("tor{}", n + 1), 1, n / racks));
-        for (unsigned n = 0; n < pods * racks; ++n) attach(all, tors[n], n * each, each);
+        const auto tors = leaves(numbered("tor", pods * racks), each, racks);
+        std::vector<NodeId> middles;
         const Rate up = between(each, aggs * in_.links);
         for (unsigned n = 0; n < pods * aggs; ++n) {
             middles.push_back(add(fmt::format("agg{}", n + 1), 2, n / aggs));
@@ -288,6 +239,13 @@ class Builder {
 
 }  // namespace
 
+std::vector<std::string> Topology::names(bool of_hosts) const {
+    std::vector<std::string> all;
+    for (const Node& node : nodes)
+        if (node.is_host == of_hosts) all.push_back(node.name);
+    return all;
+}
+
 tl::expected<Topology, std::string> make_topology(const TopologySettings& settings) {
     auto made = Builder(settings).make();
     if (!made) return made;
@@ -295,13 +253,15 @@ tl::expected<Topology, std::string> make_topology(const TopologySettings& settin
     return made;
 }
 
-tl::expected<Topology, std::string> make_topology(const std::vector<NamedNode>& nodes,
-                                                  const std::vector<NamedLink>& links) {
+tl::expected<Topology, std::string> make_topology(const std::vector<NodeConfig>& nodes,
+                                                  const std::vector<LinkConfig>& links) {
     const auto refuse = [](std::string text) { return tl::unexpected(std::move(text)); };
+    for (const LinkConfig& link : links)
+        if (link.ends.size() != 2) return refuse("a link has two ends; do: write ends = [\"a\", \"b\"]");
     Topology made;
     std::map<std::string, NodeId> ids;
     for (const bool hosts : {true, false})
-        for (const NamedNode& node : nodes) {
+        for (const NodeConfig& node : nodes) {
             if (node.is_host != hosts) continue;
             if (node.is_host && node.tier)
                 return refuse(fmt::format("node {}: a host has no tier; do: leave tier out", node.name));
@@ -311,21 +271,22 @@ tl::expected<Topology, std::string> make_topology(const std::vector<NamedNode>& 
             made.nodes.push_back({node.name, node.is_host, node.tier.value_or(0), 0, {}});
         }
     std::map<std::pair<NodeId, NodeId>, unsigned> parallel;
-    for (const NamedLink& link : links) {
-        const std::string name = fmt::format("link {}-{}", link.a, link.b);
-        for (const std::string* end : {&link.a, &link.b})
-            if (!ids.contains(*end))
+    for (const LinkConfig& link : links) {
+        const std::string &one = link.ends[0], &other = link.ends[1];
+        const std::string name = fmt::format("link {}-{}", one, other);
+        for (const std::string& end : link.ends)
+            if (!ids.contains(end))
                 return refuse(
-                    fmt::format("{}: there is no node {}; do: add a [[node]] of that name", name, *end));
-        if (link.a == link.b) return refuse(name + ": its ends are one node; do: name two");
-        const NodeId a = ids.at(link.a), b = ids.at(link.b);
+                    fmt::format("{}: there is no node {}; do: add a [[node]] of that name", name, end));
+        if (one == other) return refuse(name + ": its ends are one node; do: name two");
+        const NodeId a = ids.at(one), b = ids.at(other);
         join(made, a, b, link.speed, link.cable_m, ++parallel[std::minmax(a, b)]);
     }
     for (const Node& node : made.nodes) {
         if (node.is_host && node.links.size() != 1)
             return refuse(
                 fmt::format("node {}: a host has one link, this one has {}", node.name, node.links.size()));
-        if (node.is_host && made.nodes[peer_of(made, node.links.front(), ids.at(node.name))].is_host)
+        if (node.is_host && made.nodes[made.links[node.links.front()].beyond(ids.at(node.name)).node].is_host)
             return refuse(
                 fmt::format("node {}: its link goes to a host; do: put a switch between", node.name));
     }
