@@ -5,7 +5,7 @@
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/run/pause_chains.hh"
+#include "control/fabric/run/pause_words.hh"
 #include "tests/fabric/checked_fabric.hh"
 
 #include "CppUTest/TestHarness.h"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "control/fabric/report/fabric_report.hh"
-#include "control/fabric/run/thread_plan.hh"
+#include "control/fabric/run/fabric.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "tests/fabric/random_fabric.hh"
 #include "tests/tries.hh"

@@ -13,7 +13,6 @@
 #include "control/config/schema/values.hh"
 #include "control/fabric/report/pause_roots.hh"
 #include "control/fabric/run/fabric.hh"
-#include "control/fabric/run/pause_chains.hh"
 #include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/report_rows.hh"
 #include "control/report/page/report_shape.hh"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "control/fabric/run/pause_chains.hh"
+#include "control/fabric/run/pause_words.hh"
 
 namespace sluice::fabric {
 

@@ -28,9 +28,10 @@ struct SetSwitch {
     NodeId node;
     bool up;
 };
-// Commands of sluiced's, by index of the switch.
-struct AtSwitches {
-    std::vector<std::pair<std::size_t, std::string>> commands;
+// A command of sluiced's.
+struct AtSwitch {
+    std::size_t index;
+    std::string command;
 };
 // Of frames that come in at a port, or that leave it for a host.
 struct SetFaults {
@@ -43,7 +44,7 @@ struct SetFaults {
     };
     std::vector<One> all;
 };
-using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitches, SetFaults>;
+using FabricCommand = std::variant<SetLink, SetSwitch, AtSwitch, SetFaults>;
 using Parsed = tl::expected<FabricCommand, std::string>;
 
 tl::unexpected<std::string> unknown(std::string_view what, const std::string& name,
@@ -65,10 +66,7 @@ tl::expected<LinkId, std::string> link_of(const FabricPlan& plan, const std::str
 tl::expected<NodeId, std::string> node_of(const FabricPlan& plan, const std::string& name, bool host) {
     const auto found = plan.nodes.find(name);
     if (found != plan.nodes.end() && plan.topology.nodes[found->second].is_host == host) return found->second;
-    std::vector<std::string> known;
-    for (const Node& node : plan.topology.nodes)
-        if (node.is_host == host) known.push_back(node.name);
-    return unknown(host ? "host" : "switch", name, known);
+    return unknown(host ? "host" : "switch", name, plan.topology.names(host));
 }
 
 // The faults of frames to a host are at its switch, as those of frames that it sends.
@@ -147,13 +145,13 @@ Parsed parse(const FabricPlan& plan, std::string_view text) {
         const auto node = node_of(plan, words[1], true);
         if (!node) return tl::unexpected(node.error());
         if (words.size() != 4) return tl::unexpected(std::string("wants: host NAME KEY VALUE"));
-        return AtSwitches{{{plan.switch_of[*node],
-                            fmt::format("set host.{}.{} {}", config_key(words[1]), words[2], words[3])}}};
+        return AtSwitch{plan.switch_of[*node],
+                        fmt::format("set host.{}.{} {}", config_key(words[1]), words[2], words[3])};
     }
     if (words[0].ends_with(':')) {
         const auto node = node_of(plan, words[0].substr(0, words[0].size() - 1), false);
         if (!node) return tl::unexpected(node.error());
-        return AtSwitches{{{plan.switch_of[*node], joined(std::span(words).subspan(1), " ")}}};
+        return AtSwitch{plan.switch_of[*node], joined(std::span(words).subspan(1), " ")};
     }
     return tl::unexpected(
         fmt::format("{} begins no command; do: write link, switch, host, or a switch's name and a colon",
@@ -170,10 +168,8 @@ std::string check_command(const FabricPlan& plan, std::string_view text) {
             FaultSettings tried;
             if (std::string error = change(tried, one); !error.empty()) return error;
         }
-    if (const auto* at = std::get_if<AtSwitches>(&*command))
-        for (const auto& [index, each] : at->commands)
-            if (std::string error = sluice::check_command(plan.switches[index].config, each); !error.empty())
-                return error;
+    if (const auto* at = std::get_if<AtSwitch>(&*command))
+        return sluice::check_command(plan.switches[at->index].config, at->command);
     return {};
 }
 
@@ -191,9 +187,9 @@ std::string run_command(Fabric& fabric, std::string_view text) {
         }
         return {};
     }
-    for (const auto& [index, each] : std::get<AtSwitches>(*command).commands)
-        if (std::string error = sluice::run_command(*fabric.switches()[index].api, each); !error.empty())
-            return fmt::format("{}: {}", fabric.plan().switches[index].name, error);
+    const auto& [index, own] = std::get<AtSwitch>(*command);
+    if (const std::string error = sluice::run_command(*fabric.switches()[index].api, own); !error.empty())
+        return fmt::format("{}: {}", fabric.plan().switches[index].name, error);
     fabric.follow_ports();
     return {};
 }

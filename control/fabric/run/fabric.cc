@@ -8,7 +8,6 @@
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "control/fabric/run/pause_words.hh"
-#include "control/fabric/run/thread_plan.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -20,6 +19,31 @@ constexpr std::size_t packets_a_port = 32;  // PFC frames, and those of a fault
 Duration turn_of(const FabricPlan& plan) { return plan.switches.front().config.virtual_turn; }
 
 }  // namespace
+
+LinkPort* FabricPorts::link(const std::string& port) const { return ends_[ids_.at(port)]; }
+
+void FabricPorts::detect(const std::string& port, bool up) {
+    const PortId id = ids_.at(port);
+    ends_[id]->detect(up);
+    running_->watch().note_link(id);
+}
+
+tl::expected<std::unique_ptr<Port>, std::string> FabricPorts::open(const std::string& name,
+                                                                   const PortConfig& port,
+                                                                   const Config& config, rte_mempool* pool) {
+    ids_[name] = static_cast<PortId>(ends_.size());
+    if (hosts_.has(name)) {
+        ends_.push_back(nullptr);
+        return hosts_.open(name, port, pool, timeline());
+    }
+    const auto obeys = peer_delay(port);
+    LinkSpec spec{cable_delay(port), obeys ? obeys->reaction : Duration{}, port.speed,
+                  config.virtual_ring_frames};
+    spec.at_end = true;
+    auto end = std::make_unique<LinkPort>(spec);
+    ends_.push_back(end.get());
+    return end;
+}
 
 tl::expected<std::unique_ptr<Fabric>, std::string> Fabric::create(const FabricPlan& plan,
                                                                   const Options& options) {
@@ -115,15 +139,13 @@ void Fabric::after_window() {
 }
 
 const HostPort& Fabric::host(NodeId node) const {
-    const FabricSwitch& leaf = switches_[plan_.switch_of[node]];
-    return *leaf.ports->host(plan_.topology.nodes[node].name);
+    return *switches_[plan_.switch_of[node]].ports->host(plan_.topology.nodes[node].name);
 }
 
 std::array<LinkPort*, 2> Fabric::ends(LinkId link) const {
     std::array<LinkPort*, 2> found{};
     const auto& ends = plan_.topology.links[link].ends;
-    for (const LinkEnd& end : ends)
-        if (plan_.topology.nodes[end.node].is_host) return found;
+    if (!plan_.topology.joins_switches(plan_.topology.links[link])) return found;
     for (unsigned n = 0; n < 2; ++n)
         found[n] = switches_[plan_.switch_of[ends[n].node]].ports->link(ends[n].port);
     return found;
@@ -206,7 +228,7 @@ std::string Fabric::set_switch(NodeId node, bool up) {
         // Without power it sees nothing, and when it is back what is there.
         if (ends(id)[0] == nullptr) continue;
         const Link& link = plan_.topology.links[id];
-        at(node).ports->detect(link.ends[link.ends[0].node == node ? 0 : 1].port, up && !is_cut(id));
+        at(node).ports->detect(link.ends[link.end_at(node)].port, up && !is_cut(id));
     }
     return {};
 }

@@ -14,16 +14,54 @@
 #include <vector>
 
 #include "control/fabric/plan/fabric_plan.hh"
-#include "control/fabric/run/fabric_ports.hh"
 #include "control/fabric/run/pause_watch.hh"
 #include "control/fabric/run/quality_exchange.hh"
 #include "control/serve/server/api.hh"
+#include "control/switch/running/running_switch.hh"
+#include "control/switch/running/simulated_hosts.hh"
+#include "control/switch/running/surroundings.hh"
 #include "control/switch/running/virtual_loop.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "dataplane/peers/fault_port.hh"
+#include "dataplane/peers/link_port.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice::fabric {
+
+// The surroundings of one switch: ports that are ends of cables, ports with a host behind them.
+class FabricPorts final : public Surroundings {
+  public:
+    // `specs`: of hosts, by port.
+    FabricPorts(std::map<std::string, HostPortSpec> specs, SimulatedHosts::Hosts hosts)
+        : hosts_(std::move(specs), std::move(hosts)) {}
+
+    PortId id_of(const std::string& port) const { return ids_.at(port); }
+    // The end of a cable at a port; null: a host is behind it.
+    LinkPort* link(const std::string& port) const;
+    // This end sees its cable's state.
+    void detect(const std::string& port, bool up);
+
+    // ---- Surroundings
+    tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
+                                                          const Config& config, rte_mempool* pool) override;
+    std::string join(RunningSwitch& running) override {
+        running_ = &running;
+        return {};
+    }
+    void configured() override { hosts_.configured(running_->config(), running_->now()); }
+    const HostPort* host(const std::string& name) const override {
+        return hosts_.find(name, running_->now());
+    }
+    LinkCause link_cause(PortId id) const override {
+        return ends_[id] == nullptr || ends_[id]->link_up() ? LinkCause::none : LinkCause::no_carrier;
+    }
+
+  private:
+    SimulatedHosts hosts_;
+    std::vector<LinkPort*> ends_;        // by port; the switch owns them; null: a host's
+    std::map<std::string, PortId> ids_;  // by name
+    RunningSwitch* running_ = nullptr;   // from `join` on
+};
 
 struct FabricSwitch {
     const SwitchPlan* plan;
@@ -43,7 +81,7 @@ class Fabric {
   public:
     struct Options {
         bool interactive = false;  // clients of the switches' sockets may change them
-        unsigned threads = 1;      // a switch each at least; those of thread_plan.hh
+        unsigned threads = 1;      // a switch each at least; those of threads_for
         Stage stage = tell_nobody;
     };
     // EAL runs; `plan` is good and outlives the fabric. An error's text.
@@ -147,5 +185,19 @@ class Fabric {
     std::unique_ptr<VirtualLoop> loop_;
     std::unique_ptr<PauseWatch> pauses_;
 };
+
+// Threads of a run, and in what windows of the clock: none of it changes what a run comes to.
+//
+// The windows are as long as the shortest cable between two switches, within a microsecond; on the grid of a
+// turn they are instants. Each thread gets about the same part of every tier, neighbors together.
+// `threads` is at most what threads_for says.
+LoopWindows windows_of(const FabricPlan& plan, unsigned threads);
+
+struct ThreadChoice {
+    unsigned threads;  // at most as many as are wanted
+    std::string why;   // a sentence, if they are fewer
+};
+// A fabric whose hosts can send little in a window stays on one thread, which would only wait for others.
+ThreadChoice threads_for(const FabricPlan& plan, unsigned wanted);
 
 }  // namespace sluice::fabric

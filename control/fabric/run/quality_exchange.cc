@@ -49,7 +49,7 @@ QualityExchange::QualityExchange(const FabricPlan& plan, Duration interval)
     }
     for (const Link& link : plan.topology.links) {
         const auto& [one, other] = link.ends;
-        if (plan.topology.nodes[one.node].is_host || plan.topology.nodes[other.node].is_host) continue;
+        if (!plan.topology.joins_switches(link)) continue;
         const std::size_t first = plan.switch_of[one.node], second = plan.switch_of[other.node];
         tellers_[first].behind[plan.port_id(one)] = second;
         tellers_[second].behind[plan.port_id(other)] = first;

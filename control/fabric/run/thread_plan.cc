@@ -1,11 +1,10 @@
-#include "control/fabric/run/thread_plan.hh"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
 #include "control/config/compile/compile.hh"
+#include "control/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -19,10 +18,9 @@ Duration window_of(const FabricPlan& plan) {
     if (plan.switches.front().config.virtual_turn.ps != 0) return {};
     Duration shortest{};
     for (const Link& link : plan.topology.links) {
-        if (plan.topology.nodes[link.ends[0].node].is_host || plan.topology.nodes[link.ends[1].node].is_host)
-            continue;
+        if (!plan.topology.joins_switches(link)) continue;
         for (const LinkEnd& end : link.ends) {
-            const Config& config = plan.switches[plan.switch_of[end.node]].config;
+            const Config& config = plan.switch_at(end.node).config;
             const Duration cable = cable_delay(config.ports.at(end.port));
             shortest = shortest.ps == 0 ? cable : std::min(shortest, cable);
         }

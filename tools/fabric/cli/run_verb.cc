@@ -6,7 +6,6 @@
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/run/thread_plan.hh"
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/report/figures/assertions.hh"
