@@ -114,7 +114,7 @@ class Files(Page):
 
     def test_usage(self):
         path = self.report()
-        for words, said in (([], "it wants a report"), ([path, path], "it wants one report"), ([path, "--output"], "--output wants a file"), ([path, "--out", "x"], "is no option"),
+        for words, said in (([], "REPORT.json is missing"), ([path, path], "unexpected argument"), ([path, "--output"], "--output wants a value: FILE.html"), ([path, "--onto", "x"], "is not an option"),
                             ([path, "--output", path], "is the report itself")):
             done = loopback.run([Programs.sluiced, "page", *words])
             self.assertEqual((done.returncode, said in done.stderr, done.stderr.endswith("; see: sluiced page --help\n")), (USAGE, True, True), words)

@@ -105,19 +105,20 @@ class Contents(loopback.Case):
             here = {tag.split()[0] for tag in tags}
             # Words of sluicectl's examples may have dashes as well, and sluiced's usage names an option of a verb.
             elsewhere = {"--timeout", "--confirm", "--man", "--config"}
-            elsewhere |= {"sluiced.8": {"--speed", "--output"} if helps == ["--help"] else set(), "sluice-import.1": {"--check"}}.get(page, set())
+            elsewhere |= {"sluiced.8": {"--speed", "--output", "--page", "--report"} if helps == ["--help"] else {"--help"}, "sluice-import.1": {"--check"}}.get(page, set())
             self.assertEqual({option for option in options if option not in here} - elsewhere, set(), page)
             self.assertEqual(len(here), len(tags), f"{page}: an option twice")
 
     def test_the_option_of_a_page_is_in_its_section(self):
-        self.assertEqual([tag.split()[0] for tag in entries("sluiced.8")[("PAGE", "")]], ["--output"])
+        for verb, option in (("PAGE", "--output"), ("DOCTOR", "--config")):
+            self.assertEqual([tag.split()[0] for tag in entries("sluiced.8")[(verb, "")]], [option])
 
     def test_every_command_of_the_help_is_an_entry(self):
         patterns = re.findall(r"^  ([a-z][^-\n]*?)(?:  +.*)?$", said(PROGRAM["sluicectl"], "help").split("from the input")[1], re.M)
         tags = entries("sluicectl.1")[("COMMANDS", "")]
         self.assertGreater(len(patterns), 30)
         self.assertEqual([pattern for pattern in patterns if pattern not in tags], [])
-        verbs = re.findall(r"sluice-fabric ([a-z]+)", said(PROGRAM["sluice-fabric"], "--help"))
+        verbs = re.findall(r"(?m)^(?:usage:|      ) sluice-fabric ([a-z]+)", said(PROGRAM["sluice-fabric"], "--help"))
         self.assertEqual([tag.split()[0] for tag in entries("sluice-fabric.1")[("COMMANDS", "")]], verbs)
 
     def test_every_key_and_finding_is_an_entry(self):

@@ -11,8 +11,6 @@
 #include <optional>
 #include <span>
 
-#include <rte_version.h>
-
 #include "control/config/compile/compile.hh"
 #include "control/config/compile/hosts.hh"
 #include "control/config/compile/qos.hh"
@@ -27,17 +25,14 @@
 #include "control/config/text/say.hh"
 #include "control/report/figures/assertions.hh"
 #include "control/report/figures/figures.hh"
+#include "control/report/figures/measure.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/run_trace.hh"
 #include "control/report/figures/summary.hh"
-#include "control/serve/daemon/headroom_verb.hh"
-#include "control/serve/daemon/man_pages.hh"
 #include "control/serve/daemon/options.hh"
-#include "control/serve/daemon/page_verb.hh"
 #include "control/serve/daemon/run.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/config_file.hh"
-#include "control/serve/server/metrics.hh"
 #include "control/serve/server/notify.hh"
 #include "control/serve/server/program.hh"
 #include "control/serve/server/socket.hh"
@@ -54,23 +49,6 @@ constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;  // or usage
 constexpr int exit_false = 4;          // an assertion
 constexpr int exit_signaled = 128;     // plus the signal's number, as a shell has it
-
-int print(const std::string& what) {
-    if (what == "reference") say("{}", schema_reference());
-    if (what == "figures") say("{}", figures_reference());
-    if (what == "findings") say("{}", findings_reference());
-    if (what == "metrics") say("{}", metrics_reference());
-    if (what == "openrpc") say("{}\n", json_text(openrpc_document(), 2));
-    if (what == "man") say("{}", sluiced_man_page());
-    if (what == "man-config") say("{}", config_man_page());
-    if (what == "version") say("sluiced {} ({})\n", SLUICE_VERSION, rte_version());
-    if (what == "help") say("{}", usage_text());
-    return exit_done;
-}
-
-using Words = std::vector<std::string>;
-
-constexpr std::string_view doctor_synopsis = "sluiced doctor [--config FILE]";
 
 struct Judged {
     Config config;
@@ -203,25 +181,10 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
     return all_met(judged) ? exit_done : exit_false;
 }
 
-int headroom_verb(const Words& words) {
-    if (words == Words{"--help"}) return say("{}", headroom_usage()), exit_done;
-    const auto answer = headroom_answer(words);
-    if (answer) return say("{}", *answer), exit_done;
-    return complain_of_usage("sluiced headroom", answer.error());
-}
-
-int doctor_verb(const Words& words) {
-    if (words == Words{"--help"}) return say("usage: {}\n", doctor_synopsis), exit_done;
-    const bool has_config = words.size() == 2 && words[0] == "--config";
-    if (!words.empty() && !has_config)
-        return complain_of_usage("sluiced doctor", words[0] == "--config"
-                                                       ? "--config wants one file"
-                                                       : in_quotes(words[0]) + " is no option");
+int doctor(Arguments& arguments) {
     const MachineFacts facts = machine_facts();
     say("{}", doctor_text(diagnose(facts)));
-    if (!has_config) return exit_done;
-    Arguments arguments;
-    arguments.config = words[1];
+    if (arguments.config.empty()) return exit_done;
     const auto judged = read_config(arguments);
     if (!judged) return exit_configuration;
     const auto found = diagnose(judged->config, facts);
@@ -229,31 +192,7 @@ int doctor_verb(const Words& words) {
     return is_wrong(found) ? exit_configuration : exit_done;
 }
 
-int page_verb(const Words& words) {
-    if (words == Words{"--help"}) return say("usage: {}\n", page_synopsis), exit_done;
-    const auto said = page_words(words);
-    if (!said) return complain_of_usage("sluiced page", said.error());
-    const std::string error = write_page(*said);
-    if (!error.empty()) return complain("sluiced page: {}\n", error), exit_failed;
-    return say("{}\n", said->output), exit_done;
-}
-
-// The verbs, which look and run no switch. Nothing where the first word is none.
-std::optional<int> run_verb(const Words& words) {
-    if (words.empty()) return std::nullopt;
-    const Words rest(words.begin() + 1, words.end());
-    if (words[0] == "headroom") return headroom_verb(rest);
-    if (words[0] == "doctor") return doctor_verb(rest);
-    if (words[0] == "page") return page_verb(rest);
-    return std::nullopt;
-}
-
-int run_main(int argc, char** argv) {
-    if (const auto status = run_verb({argv + std::min(argc, 1), argv + argc})) return *status;
-    auto parsed = parse_arguments(argc, argv);
-    if (!parsed) return complain_of_usage("sluiced", parsed.error());
-    Arguments& arguments = *parsed;
-    if (!arguments.print.empty()) return print(arguments.print);
+int run_switch(Arguments& arguments) {
     const auto judged = read_config(arguments);
     if (!judged) {
         if (!arguments.check)
@@ -318,10 +257,7 @@ int run_main(int argc, char** argv) {
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
         loop->on_window([&samples] { samples.sample_instant(); });
-    const RunEnd end = run(
-        **alone, {arguments.duration, arguments.config, arguments.overrides, arguments.socket,
-                  arguments.interactive, arguments.metrics, arguments.page, arguments.events, arguments.log,
-                  arguments.force, eal->memory_note(), arguments.startup, arguments.save_folder});
+    const RunEnd end = run(**alone, arguments, eal->memory_note());
     if (!end.not_started.empty()) {
         complain("sluiced: {}\n", end.not_started);
         alone->reset();
@@ -336,5 +272,9 @@ int run_main(int argc, char** argv) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
-    return sluice::run_program("sluiced", sluice::exit_failed, [&] { return sluice::run_main(argc, argv); });
+    using namespace sluice;
+    return run_program("sluiced", exit_failed, [&] {
+        Arguments arguments;
+        return run(sluiced_program(arguments, run_switch, doctor), argc, argv);
+    });
 }

@@ -1,198 +1,246 @@
 #include "control/serve/daemon/options.hh"
 
 #include <fmt/format.h>
-#include <getopt.h>
+#include <rte_version.h>
 
-#include <algorithm>
-#include <array>
-#include <vector>
-
-#include "control/config/schema/values.hh"
-#include "control/config/text/wrapped.hh"
+#include "control/config/schema/finding_id.hh"
+#include "control/config/schema/schema.hh"
+#include "control/config/text/json_text.hh"
+#include "control/config/text/man_page.hh"
+#include "control/report/figures/figures.hh"
+#include "control/serve/server/metrics.hh"
+#include "control/serve/server/rpc.hh"
 
 namespace sluice {
 namespace {
 
-constexpr std::string_view exit_statuses =
-    "0 done, 2 usage or configuration refused, 130 or 143 a virtual run was interrupted by SIGINT or SIGTERM "
-    "(its assertions are not judged), 4 an assertion is false, 1 anything else";
+constexpr std::string_view signals =
+    "SIGTERM and SIGINT let what is queued leave, release every peer that is held paused, and end; a second "
+    "one ends at once. SIGHUP reads the configuration anew: it is applied whole, or not at all and an event "
+    "says why.";
 
-constexpr std::array<std::string_view, 4> log_levels{"error", "warning", "notice", "info"};
+constexpr std::string_view service =
+    "sluiced.service runs /etc/sluice/sluice.toml, and sluiced@NAME.service /etc/sluice/NAME.toml, as the "
+    "user "
+    "sluice with the capabilities that interfaces of the kernel need. The control sockets are "
+    "/run/sluice/sluice.sock and /run/sluice/NAME.sock, for root and the group sluice. XDP ports, and "
+    "network "
+    "cards that DPDK takes by their PCI address, need more: the comments of the unit say what.";
 
-std::string set_seed(Arguments& out, std::string_view text) {
-    const auto seed = parse_integer(text);
-    if (!seed) return seed.error().wrong;
-    out.overrides.seed = *seed;
-    return {};
+constexpr std::string_view manager =
+    "To a service manager (NOTIFY_SOCKET) it says when it is ready, reloads and stops, with a line on its "
+    "ports in between. Where the manager has a watchdog (WATCHDOG_USEC) it is told that the switch is alive "
+    "as long as every worker goes on; a worker that stands still ends that.";
+
+constexpr std::string_view toml =
+    "The configuration of sluiced is one file of TOML 1.0. Every key has a default unless it is required. An "
+    "unknown key, a value out of range, or a switch that would lose packets is refused with file, line, "
+    "column "
+    "and what to do: sluiced --config FILE --check says it without running.";
+
+constexpr std::string_view quantities =
+    "A size is bytes or has a unit of 1000 (\"150KB\", \"16MB\") or 1024 (\"64KiB\"); a rate is bits a "
+    "second "
+    "(\"100G\", \"25Gbps\"); a time needs its unit (\"200ms\", \"1.5us\"); a length is in meters (\"5m\", "
+    "\"2km\"). Numbers have no sign and no exponent, and are exact.";
+
+constexpr std::string_view example =
+    "clock = \"real\"\n"
+    "\n"
+    "[buffer]\n"
+    "size = \"32MB\"\n"
+    "\n"
+    "[default]\n"
+    "speed = \"10G\"\n"
+    "mtu = 1500\n"
+    "\n"
+    "[port.p0]\n"
+    "device = \"net_af_packet0,iface=eth1\"\n"
+    "address = [\"10.0.0.1/24\"]\n"
+    "\n"
+    "[port.p1]\n"
+    "device = \"net_af_packet1,iface=eth2\"\n"
+    "address = [\"10.0.1.1/24\"]\n"
+    "\n"
+    "[[neighbor]]\n"
+    "address = \"10.0.0.2\"\n"
+    "port = \"p0\"\n"
+    "mac = \"02:00:00:00:00:01\"\n"
+    "\n"
+    "[[neighbor]]\n"
+    "address = \"10.0.1.2\"\n"
+    "port = \"p1\"\n"
+    "mac = \"02:00:00:00:00:02\"\n";
+
+void add_sluiced_sections(ManPage& page) {
+    page.heading("SIGNALS").paragraph(signals);
+    page.heading("SERVICE").paragraph(service).paragraph(manager);
+    page.heading("FILES");
+    page.entry("/etc/sluice/sluice.toml", "", "the configuration of the service");
+    page.entry("/usr/share/sluice/conf", "",
+               "configurations to begin with; their comments say how each is run");
+    page.entry("/run/sluice/sluice.sock", "", "its control socket, where sluicectl(1) looks for it");
+    page.entry("/var/lib/sluice", "", "where a client's config save NAME writes");
+    page.heading("EXAMPLE").lines(
+        "sluice-traffic generate /usr/share/sluice/conf/smallest-traffic.toml --out .\n"
+        "sluiced --config /usr/share/sluice/conf/smallest.toml --assert verdict.lossless\n"
+        "sluiced --config sluice.toml --check\n"
+        "sluiced --config sluice.toml --report report.json --assert verdict.lossless");
 }
 
-std::string set_duration(Arguments& out, std::string_view text) {
-    const auto duration = text == "0" ? ParsedValue<Duration>(Duration{}) : parse_time(text);
-    if (!duration) return duration.error().wrong;
-    out.duration = *duration;
-    return {};
-}
+constexpr std::string_view description =
+    "sluiced runs a lossless Ethernet switch in software: it routes between its ports, holds its peers by "
+    "PFC before its buffer is full, marks congestion, and accounts for every frame. What it does is one file "
+    "of TOML, sluice.toml(5). Under the real clock it serves kernel interfaces and network cards until it is "
+    "told to end; under the virtual clock it carries captures and simulated hosts through the same switch, "
+    "as fast as it can and with the same result each time.";
 
-std::string set_log(Arguments& out, std::string_view text) {
-    const auto level = std::find(log_levels.begin(), log_levels.end(), text);
-    if (level == log_levels.end()) return "is none of error, warning, notice, info";
-    out.log = static_cast<LogLevel>(level - log_levels.begin());
-    return {};
-}
+constexpr std::string_view headroom_description =
+    "sluiced headroom says what may still arrive on a port after it has paused its sender, term by term, and "
+    "how much of a buffer so many such ports take.";
 
-std::string add_assertion(Arguments& out, std::string_view text) {
-    auto made = assertion_of(std::string(text));
-    if (!made) return std::move(made.error());
-    out.assertions.push_back(std::move(*made));
-    return {};
-}
+constexpr std::string_view doctor_description =
+    "sluiced doctor says what this machine gives to a switch: CPUs, memory, hugepages, the kernel's sockets, "
+    "capabilities, network cards; with a configuration also what of it is wrong for each port, and the "
+    "command that mends it. It needs no privileges and changes nothing; its exit status is 2 when the "
+    "configuration could not run.";
 
-struct Option {
-    const char* name;
-    const char* argument;  // null: none
-    std::string_view sentence;
-    std::string (*take)(Arguments&, std::string_view);  // the argument's error, or empty
-};
+constexpr std::string_view page_description =
+    "sluiced page makes one HTML file of a report that sluiced --report or sluice-fabric run has written, a "
+    "fabric's by switch: the page of --page after the end. It needs neither a server nor the network.";
 
-// A member that takes the text as it is; a flag.
-template <auto member>
-std::string text(Arguments& out, std::string_view value) {
-    out.*member = value;
-    return {};
-}
-template <auto member>
-std::string flag(Arguments& out, std::string_view) {
-    out.*member = true;
-    return {};
-}
-constexpr std::array<std::string_view, 9> printed{"help",     "reference", "figures",    "metrics", "man",
-                                                  "findings", "openrpc",   "man-config", "version"};
-template <std::size_t which>
-std::string print(Arguments& out, std::string_view) {
-    out.print = printed[which];
-    return {};
-}
-
-constexpr std::array all_options{
-    Option{"config", "FILE", "the switch: ports, routes, classes (TOML; see --reference and conf/)",
-           text<&Arguments::config>},
-    Option{"check", nullptr, "say what is wrong with the configuration, or that nothing is, and end",
-           flag<&Arguments::check>},
-    Option{"force", nullptr,
-           "run a configuration although errors say that it is not lossless; the report then says for what",
-           flag<&Arguments::force>},
-    Option{"report", "FILE", "write what happened to every frame, as one JSON object, at the end",
-           text<&Arguments::report>},
-    Option{"assert", "EXPRESSION",
-           "exit with 4 if this is false of the report at the end, and say what it has: verdict.lossless, "
-           "\"ports.p0.drops.no_route lt 3\", \"queue p1.3 dropped eq 0\"; may be said several times",
-           add_assertion},
-    Option{"junit", "FILE", "write the assertions and whether they hold as JUnit XML, at the end",
-           text<&Arguments::junit>},
-    Option{"trace", "FILE",
-           "write the depth of every queue over time, and of hosts the rates, CNPs and marks, as JSON, at "
-           "the end",
-           text<&Arguments::trace>},
-    Option{"decisions", "FILE",
-           "write what was decided of every packet, one JSON object a line, as [decisions] chooses",
-           [](Arguments& out, std::string_view file) {
-               out.overrides.decisions = file;
-               return std::string{};
-           }},
-    Option{"events", "FILE", "write every event, one JSON object a line, as it happens",
-           text<&Arguments::events>},
-    Option{"log", "LEVEL",
-           "say events of this level and above on stderr: error, warning, notice, info; default: warning "
-           "under the real clock, nothing under the virtual one",
-           set_log},
-    Option{"seed", "N", "overrides the configuration's seed", set_seed},
-    Option{"duration", "TIME",
-           "end after this time of the switch's clock (\"5ms\"); default: when nothing can happen any more "
-           "under the virtual clock, never under the real one",
-           set_duration},
-    Option{"socket", "PATH", "listen there for sluicectl", text<&Arguments::socket>},
-    Option{"startup", "FILE",
-           "the file of a client's config save --startup: it is read instead of the configuration where it "
-           "is newer",
-           text<&Arguments::startup>},
-    Option{
-        "save-folder", "FOLDER",
-        "where a client's config save may write a configuration under another name; default: the folder of "
-        "the configuration file",
-        text<&Arguments::save_folder>},
-    Option{"interactive", nullptr, "the virtual clock stands still until a client of the socket lets it run",
-           flag<&Arguments::interactive>},
-    Option{"metrics", "[ADDRESS:]PORT",
-           "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given",
-           text<&Arguments::metrics>},
-    Option{"page", "[ADDRESS:]PORT",
-           "serve a live page for a browser, on 127.0.0.1 unless an address is given; its own address is on "
-           "stderr",
-           text<&Arguments::page>},
-    Option{"reference", nullptr, "print every configuration key and end", print<1>},
-    Option{"figures", nullptr, "print every figure of the report: path, kind, unit, metric, meaning; and end",
-           print<2>},
-    Option{"findings", nullptr, "print every finding of --check: name, severity, when; and end", print<5>},
-    Option{"metrics-reference", nullptr, "print every metric and end", print<3>},
-    Option{"openrpc", nullptr, "print the control socket's methods as an OpenRPC document and end", print<6>},
-    Option{"man", nullptr, "print the man page sluiced(8) in troff and end", print<4>},
-    Option{"man-config", nullptr, "print the man page sluice.toml(5) in troff and end", print<7>},
-    Option{"version", nullptr, "print the versions of sluiced and DPDK and end", print<8>},
-    Option{"help", nullptr, "print this and end", print<0>},
-};
-
-std::string with_argument(const Option& option) {
-    return option.argument == nullptr ? fmt::format("--{}", option.name)
-                                      : fmt::format("--{} {}", option.name, option.argument);
+std::vector<Option> switch_options(Arguments& out) {
+    return {
+        {"config", "FILE", "the switch: ports, routes, classes (TOML; see --reference and conf/)",
+         keep(out.config)},
+        {"check", "", "say what is wrong with the configuration, or that nothing is, and end",
+         keep(out.check)},
+        {"force", "",
+         "run a configuration although errors say that it is not lossless; the report then says for what",
+         keep(out.force)},
+        {"report", "FILE", "write what happened to every frame, as one JSON object, at the end",
+         keep(out.report)},
+        {"assert", "EXPRESSION",
+         "exit with 4 if this is false of the report at the end, and say what it has: verdict.lossless, "
+         "\"ports.p0.drops.no_route lt 3\", \"queue p1.3 dropped eq 0\"; may be said several times",
+         [&out](const std::string& text) {
+             auto made = assertion_of(text);
+             if (made) out.assertions.push_back(std::move(*made));
+             return made ? std::string() : std::move(made.error());
+         }},
+        {"junit", "FILE", "write the assertions and whether they hold as JUnit XML, at the end",
+         keep(out.junit)},
+        {"trace", "FILE",
+         "write the depth of every queue over time, and of hosts the rates, CNPs and marks, as JSON, at the "
+         "end",
+         keep(out.trace)},
+        {"decisions", "FILE",
+         "write what was decided of every packet, one JSON object a line, as [decisions] chooses",
+         [&out](const std::string& file) { return out.overrides.decisions = file, std::string(); }},
+        {"events", "FILE", "write every event, one JSON object a line, as it happens", keep(out.events)},
+        {"log", "LEVEL",
+         "say events of this level and above on stderr: error, warning, notice, info; default: warning "
+         "under the real clock, nothing under the virtual one",
+         keep_one_of<LogLevel>({{"error", LogLevel::error},
+                                {"warning", LogLevel::warning},
+                                {"notice", LogLevel::notice},
+                                {"info", LogLevel::info}},
+                               out.log)},
+        {"seed", "N", "overrides the configuration's seed", keep(parse_integer, out.overrides.seed)},
+        {"duration", "TIME",
+         "end after this time of the switch's clock (\"5ms\"); default: when nothing can happen any more "
+         "under the virtual clock, never under the real one",
+         [&out](const std::string& text) {
+             return text == "0" ? (out.duration = Duration{}, std::string())
+                                : keep(parse_time, out.duration)(text);
+         }},
+        {"socket", "PATH", "listen there for sluicectl", keep(out.socket)},
+        {"startup", "FILE",
+         "the file of a client's config save --startup: it is read instead of the configuration where it "
+         "is newer",
+         keep(out.startup)},
+        {"save-folder", "FOLDER",
+         "where a client's config save may write a configuration under another name; default: the folder of "
+         "the configuration file",
+         keep(out.save_folder)},
+        {"interactive",
+         "",
+         "the virtual clock stands still until a client of the socket lets it run",
+         keep(out.interactive),
+         {},
+         "socket"},
+        {"metrics", "[ADDRESS:]PORT",
+         "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given", keep(out.metrics)},
+        {"page", "[ADDRESS:]PORT",
+         "serve a live page for a browser, on 127.0.0.1 unless an address is given; its own address is on "
+         "stderr",
+         keep(out.page)},
+        {"reference", "", "print every configuration key and end", {}, schema_reference},
+        {"figures",
+         "",
+         "print every figure of the report: path, kind, unit, metric, meaning; and end",
+         {},
+         figures_reference},
+        {"findings",
+         "",
+         "print every finding of --check: name, severity, when; and end",
+         {},
+         findings_reference},
+        {"metrics-reference", "", "print every metric and end", {}, metrics_reference},
+        {"openrpc",
+         "",
+         "print the control socket's methods as an OpenRPC document and end",
+         {},
+         [] { return json_text(openrpc_document(), 2) + "\n"; }},
+        {"man-config", "", "print the man page sluice.toml(5) in troff and end", {}, config_man_page},
+    };
 }
 
 }  // namespace
 
-tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv) {
-    std::vector<option> known;
-    for (const Option& option : all_options)
-        known.push_back({option.name, option.argument == nullptr ? no_argument : required_argument, nullptr,
-                         static_cast<int>(known.size()) + 1});
-    known.push_back({nullptr, 0, nullptr, 0});
-    Arguments out;
-    opterr = 0;
-    for (int index = 0; (index = getopt_long(argc, argv, ":", known.data(), nullptr)) != -1;) {
-        if (index == '?' || index == ':')
-            return tl::unexpected(fmt::format("{} {}", in_quotes(argv[optind - 1]),
-                                              index == '?' ? "is no option" : "wants an argument"));
-        const Option& option = all_options[static_cast<std::size_t>(index) - 1];
-        const std::string_view value = optarg == nullptr ? "" : optarg;
-        const std::string wrong = option.take(out, value);
-        if (!wrong.empty())
-            return tl::unexpected(fmt::format("--{} {} {}", option.name, in_quotes(value), wrong));
-    }
-    if (!out.print.empty()) return out;
-    if (optind != argc) return tl::unexpected(fmt::format("unexpected argument {}", in_quotes(argv[optind])));
-    if (out.config.empty()) return tl::unexpected<std::string>("--config is missing");
-    if (out.interactive && out.socket.empty())
-        return tl::unexpected<std::string>("--interactive needs --socket");
-    return out;
+std::string config_man_page() {
+    ManPage page("sluice.toml", '5', "configuration of sluiced, a lossless Ethernet switch", SLUICE_VERSION);
+    page.heading("DESCRIPTION").paragraph(toml).paragraph(quantities).paragraph(inherited_keys());
+    page.heading("EXAMPLE").lines(example);
+    page.heading("KEYS");
+    add_keys(page, schema_sections());
+    page.heading("FINDINGS").paragraph(findings_introduction());
+    for (const KnownFinding& known : known_findings)
+        page.entry(known.name, fmt::format("{}{}", known.severity, known.may_be_forced ? ", --force" : ""),
+                   known.when);
+    page.heading("SEE ALSO").paragraph("sluiced(8), sluicectl(1), sluice-fabric(1)");
+    return page.text();
 }
 
-std::string usage_text() {
-    constexpr std::size_t indent = 27;
-    constexpr std::size_t width = 100;
-    std::string out =
-        "usage: sluiced --config FILE [OPTION...]\n       sluiced headroom --speed RATE [OPTION...]\n       "
-        "sluiced doctor [--config FILE]\n       sluiced page REPORT.json [--output FILE.html]\n\n";
-    for (const Option& option : all_options)
-        out += fmt::format("  {:<{}}{}\n", with_argument(option), indent - 2,
-                           wrapped(option.sentence, indent, width));
-    return out + fmt::format("\nexit status: {}\n", wrapped(exit_statuses, 13, width));
+Program sluiced_program(Arguments& out, int (*work)(Arguments&), int (*doctor)(Arguments&)) {
+    return {
+        .name = "sluiced",
+        .section = '8',
+        .title = "a lossless Ethernet switch",
+        .about = description,
+        .verbs = {{"", "--config FILE [OPTION...]", "", [&out, work](const Words&) { return work(out); },
+                   switch_options(out)},
+                  {"headroom", "--speed RATE [OPTION...]", headroom_description,
+                   [&out](const Words&) { return headroom_verb(out.headroom); },
+                   headroom_options(out.headroom)},
+                  {"doctor",
+                   "[--config FILE]",
+                   doctor_description,
+                   [&out, doctor](const Words&) { return doctor(out); },
+                   {{"config", "FILE", "the configuration to judge", keep(out.config)}}},
+                  {"page",
+                   "REPORT.json [--output FILE.html]",
+                   page_description,
+                   [&out](const Words& operands) { return page_verb(operands[0], out.page_output); },
+                   {{"output", "FILE.html", "the page; the report's name with .html unless given",
+                     keep(out.page_output)}}}},
+        .options = {},
+        .exit_status =
+            "0 done, 2 usage or configuration refused, 130 or 143 a virtual run was interrupted by SIGINT or "
+            "SIGTERM (its assertions are not judged), 4 an assertion is false, 1 anything else",
+        .sections = add_sluiced_sections,
+        .see_also = "sluice.toml(5), sluicectl(1), sluice-traffic(1), sluice-fabric(1), sluice-import(1)",
+        .version_more = fmt::format(" ({})", rte_version())};
 }
-
-std::vector<OptionHelp> option_help() {
-    std::vector<OptionHelp> all;
-    for (const Option& option : all_options)
-        all.push_back({option.name, option.argument == nullptr ? "" : option.argument, option.sentence});
-    return all;
-}
-
-std::string_view exit_status_text() { return exit_statuses; }
 
 }  // namespace sluice

@@ -1,14 +1,14 @@
-// sluiced's command line: one table of options, from which parsing, the usage text and the man page are made.
+// sluiced's command line: one table, from which parsing, the help and the man page are made.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
 
+#include "control/config/schema/command_line.hh"
 #include "control/config/schema/config.hh"
 #include "control/report/figures/assertions.hh"
+#include "control/serve/daemon/verbs.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
@@ -31,22 +31,15 @@ struct Arguments {
     bool interactive = false;
     bool check = false;
     bool force = false;
-    std::string print;  // "help", "reference", "metrics", "man" and the like: say that and end
     std::optional<Duration> duration;
     std::vector<Assertion> assertions;
+    HeadroomQuestion headroom;
+    std::string page_output;
 };
 
-// The options of the words, or one line that names their error.
-tl::expected<Arguments, std::string> parse_arguments(int argc, char** argv);
+// `work` runs a switch, or judges one; `doctor` looks at the machine.
+Program sluiced_program(Arguments& out, int (*work)(Arguments&), int (*doctor)(Arguments&));
 
-std::string usage_text();
-
-struct OptionHelp {
-    std::string_view name, argument;  // argument: empty where it takes none
-    std::string_view sentence;
-};
-// For the man page.
-std::vector<OptionHelp> option_help();
-std::string_view exit_status_text();
+std::string config_man_page();  // sluice.toml(5)
 
 }  // namespace sluice

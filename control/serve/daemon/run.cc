@@ -4,22 +4,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "control/config/lint/memory.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/text/progress_line.hh"
 #include "control/config/text/say.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/report_port.hh"
-#include "control/serve/daemon/duties.hh"
 #include "control/serve/daemon/log.hh"
 #include "control/serve/daemon/service.hh"
 #include "control/serve/server/api.hh"
+#include "control/serve/server/boundary.hh"
 #include "control/serve/server/budget.hh"
 #include "control/serve/server/http.hh"
 #include "control/serve/server/live_page.hh"
@@ -27,6 +31,7 @@
 #include "control/serve/server/rendering.hh"
 #include "control/serve/server/socket.hh"
 #include "control/serve/server/spare_memory.hh"
+#include "control/switch/running/event_log.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/surroundings.hh"
 #include "control/switch/running/timed_actions.hh"
@@ -65,29 +70,6 @@ void add_events(TimedActions& events, Api& api) {
         events.at(Time{} + event.at, [&api, command = event.command] { run_timed(api, command); });
 }
 
-// How far a long virtual run has come, on a terminal, twice a second.
-class Progress {
-  public:
-    void show(Time now) {
-        if (!on_terminal_ || ++calls_ % 4096 != 0) return;
-        const auto wall = std::chrono::steady_clock::now();
-        if (wall < next_) return;
-        next_ = wall + std::chrono::milliseconds(500);
-        complain("\r{:.3f} ms of virtual time ", static_cast<double>(now.ps) / 1e9);
-        std::fflush(stderr);
-        shown_ = true;
-    }
-    ~Progress() {
-        if (shown_) complain("\r{:40}\r", "");
-    }
-
-  private:
-    bool on_terminal_ = isatty(STDERR_FILENO) == 1;
-    bool shown_ = false;
-    std::uint64_t calls_ = 0;
-    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-};
-
 // By how many rounds a duty of the clock was late: those that ended while it was due. Clients keep it waiting
 // for the rest of one round, so for one round's budget.
 struct Lateness {
@@ -99,14 +81,42 @@ struct Lateness {
     }
 };
 
+// The duties of control in every round, each by itself: an exception of one is an event, and the others are
+// done all the same. A duty that fails again and again is one event until it has gone well again.
+class Duties {
+  public:
+    explicit Duties(EventLog& events) : events_(events) {}
+
+    // `name` lives as long as this.
+    template <class Work>
+    void operator()(std::string_view name, Work&& work) {
+        const auto failed = [&](const char* what) {
+            if (find(name) != failing_.begin() + used_ || used_ == std::ssize(failing_)) return;
+            events_.note("control_failed", fmt::format("{}: {}; the switch goes on", name, what));
+            failing_[used_++] = name;
+        };
+        if (!boundary(work, failed)) return;
+        if (const auto at = find(name); at != failing_.begin() + used_) *at = failing_[--used_];
+    }
+
+  private:
+    std::array<std::string_view, 16>::iterator find(std::string_view name) {
+        return std::find(failing_.begin(), failing_.begin() + used_, name);
+    }
+
+    EventLog& events_;
+    std::array<std::string_view, 16> failing_{};
+    std::ptrdiff_t used_ = 0;
+};
+
 // What there is beside the switch: the control socket, signals, whatever comes in from outside.
 class Outside {
   public:
-    Outside(RunningSwitch& running, const RunOptions& options)
+    Outside(RunningSwitch& running, const Arguments& options)
         : duty(running.events()),
           service(running),
           running_(running),
-          api_(running, {options.config_file, options.overrides, options.interactive, options.force,
+          api_(running, {options.config, options.overrides, options.interactive, options.force,
                          options.save_folder, options.startup}),
           writer_(level_of(options)) {
         api_.account = [this] { return account(); };
@@ -115,11 +125,11 @@ class Outside {
     }
 
     // An error's text, or empty.
-    std::string open(const RunOptions& options) {
+    std::string open(const Arguments& options, const std::string& memory) {
         if (std::string error = writer_.open(options.events); !error.empty()) return error;
         writer_.say(LogLevel::info, running_.now() - Time{}, "routes", running_.routes().account());
         writer_.say(LogLevel::info, running_.now() - Time{}, "memory",
-                    memory_account(running_.config()) + ": " + options.memory);
+                    memory_account(running_.config()) + ": " + memory);
         for (PortId id = 0; id < running_.port_names().size(); ++id)
             if (const DevicePort* port = running_.surroundings().device_port(id))
                 writer_.say(LogLevel::info, running_.now() - Time{}, "port",
@@ -172,7 +182,7 @@ class Outside {
     std::uint64_t link_looks = 0;
 
   private:
-    std::optional<LogLevel> level_of(const RunOptions& options) const {
+    std::optional<LogLevel> level_of(const Arguments& options) const {
         if (options.log || running_.is_virtual()) return options.log;
         return LogLevel::warning;
     }
@@ -242,12 +252,14 @@ class Outside {
 std::string run_virtual(StandaloneSwitch& alone, Outside& outside, std::optional<Duration> duration) {
     constexpr unsigned steps_a_round = 256;
     VirtualLoop& loop = *alone.virtual_loop();
-    Progress progress;
+    ProgressLine progress(4096, std::chrono::seconds(1));
     std::optional<Time> end;
     if (duration) end = Time{} + *duration;
     unsigned steps = 0;
     const bool ended = loop.run(end, [&] {
-        progress.show(loop.now());
+        if (progress.is_due())
+            progress.show(
+                fmt::format("{:.3f} ms of virtual time ", static_cast<double>(loop.now().ps) / 1e9));
         if (++steps % steps_a_round == 0) outside.serve(std::chrono::milliseconds(0));
         return signaled == 0;
     });
@@ -315,12 +327,12 @@ void run_real(StandaloneSwitch& alone, Outside& outside, std::optional<Duration>
 
 }  // namespace
 
-RunEnd run(StandaloneSwitch& alone, const RunOptions& options) {
+RunEnd run(StandaloneSwitch& alone, const Arguments& options, const std::string& memory) {
     RunningSwitch& running = alone.running();
     catch_signals();
     Outside outside(running, options);
     RunEnd end;
-    end.not_started = outside.open(options);
+    end.not_started = outside.open(options, memory);
     if (!end.not_started.empty()) return end;
     if (running.is_virtual()) {
         add_events(alone.virtual_loop()->actions(), outside.api());

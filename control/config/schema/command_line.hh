@@ -1,0 +1,121 @@
+// A program's command line as one table: its parsing, help, man page and completion are made from it.
+//
+// Words are as getopt_long(3) takes them: --key VALUE or --key=VALUE, cut to any beginning that means one
+// option only, before or behind the operands; -- ends the options. --help, --man and --version are every
+// program's, and --complete WORDS... for completion.bash: what the last of the words may become.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
+#include "control/config/text/man_page.hh"
+
+namespace sluice {
+
+struct Option {
+    std::string_view name, value;  // "output", "FILE"; no value: a flag; "[TIME]": the next word, if it fits
+    std::string_view help;
+    std::function<std::string(const std::string&)> take{};  // keeps a value; what is wrong with it, or empty
+    std::function<std::string()> print{};                   // what is printed instead of all else
+    std::string_view needs{};                               // another option
+    char letter = 0;                                        // -o
+};
+
+struct ProgramVerb {
+    std::string_view name;  // empty: the program without a verb
+    // Its operands, and the options that it takes: "DIR... [FILE] --out DIR [--jobs N]"; [OPTION...]: any.
+    std::string_view synopsis;
+    std::string_view help;
+    std::function<int(const Words& operands)> run;  // the exit status
+    std::vector<Option> options{};                  // its own; none: the program's
+};
+
+struct Program {
+    std::string_view name;
+    char section;
+    std::string_view title, about;  // of the man page; `about` is in the help as well
+    std::vector<ProgramVerb> verbs;
+    std::vector<Option> options;  // shared by its verbs
+    std::string_view exit_status;
+    void (*sections)(ManPage& page);  // further ones of its man page
+    std::string_view see_also;
+    std::string version_more{};  // " (DPDK 22.11.4)"
+};
+
+struct CommandLine {
+    const ProgramVerb* verb = nullptr;
+    Words operands{};
+    std::function<std::string()> print{};  // there: what is asked for instead of the verb's work
+};
+// An error is the whole line that names it.
+tl::expected<CommandLine, std::string> parse(const Program& program, std::span<const std::string> words);
+// Does what the words say. The exit status; 2: they are wrong, and stderr says why.
+int run(const Program& program, int argc, char** argv);
+
+std::string help_text(const Program& program);
+std::string man_page(const Program& program);
+Words completions(const Program& program, std::span<const std::string> words);
+
+// For a program with a grammar of its own (sluicectl). The words that are no options; unless `strict`, an
+// option must be whole, and one that is unknown is a word. `said`: the options that were there. An error
+// is what is wrong.
+tl::expected<Words, std::string> take_options(std::span<const Option> options,
+                                              std::span<const std::string> words, bool strict,
+                                              std::vector<const Option*>& said);
+std::string option_lines(std::span<const Option> options);
+void add_options(ManPage& page, std::span<const Option> options);
+
+// Ways to take a value. What they keep it in outlives the program.
+inline auto keep(std::string& out) {
+    return [&out](const std::string& text) { return out = text, std::string(); };
+}
+inline auto keep(Words& out) {
+    return [&out](const std::string& text) { return out.push_back(text), std::string(); };
+}
+inline auto keep(bool& flag) {
+    return [&flag](const std::string&) { return flag = true, std::string(); };
+}
+template <class Value, class Out>
+auto keep(ParsedValue<Value> (*parse)(std::string_view), Out& out) {
+    return [parse, &out](const std::string& text) {
+        const auto value = parse(text);
+        if (value) out = *value;
+        return value ? std::string() : value.error().wrong;
+    };
+}
+template <class Value, class Out>
+auto keep_within(ParsedValue<Value> (*parse)(std::string_view), std::string (*print)(Value),
+                 std::type_identity_t<Value> low, std::type_identity_t<Value> high, Out& out) {
+    return [=, &out](const std::string& text) {
+        const auto value = parse(text);
+        if (!value) return value.error().wrong;
+        if (*value < low || *value > high)
+            return fmt::format("is not from {} to {}", print(low), print(high));
+        out = static_cast<Out>(*value);
+        return std::string();
+    };
+}
+inline std::string print_integer(std::uint64_t number) { return std::to_string(number); }
+template <class Out>
+auto keep_number(std::uint64_t low, std::uint64_t high, Out& out) {
+    return keep_within(parse_integer, print_integer, low, high, out);
+}
+template <class Value, class Out>
+auto keep_one_of(std::initializer_list<std::pair<std::string_view, Value>> known, Out& out) {
+    return [words = std::vector(known), &out](const std::string& text) {
+        std::string names;
+        for (const auto& [name, value] : words) {
+            if (name == text) return out = value, std::string();
+            append_item(names, ", ", name);
+        }
+        return "is none of: " + names;
+    };
+}
+
+}  // namespace sluice
