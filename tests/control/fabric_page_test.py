@@ -126,7 +126,7 @@ class Served(Page):
             status, _, body = self.ask(target)
             self.assertEqual((status, b"there is no switch" in body), (404, True), target)
         path = self.folder / "fabric.toml"
-        for words, said in ((["sweep", path, "--page", "8080"], "--page is of run"), (["run", path, path, "--page", "8080"], "--page wants one file"),
+        for words, said in ((["sweep", path, "--page", "8080"], "sweep takes no --page"), (["run", path, path, "--page", "8080"], "--page wants one file"),
                             (["run", path, "--page", "x", "--out", self.folder / "other"], "--page ")):
             done = loopback.run([self.program, *words])
             self.assertNotEqual(done.returncode, 0)

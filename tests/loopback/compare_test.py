@@ -130,8 +130,8 @@ class Compare(Scenarios):
             for pair in ((run_a, other), (other, run_a)):
                 self.compare(*pair, status=USAGE)
             self.assertRegex(self.compare(run_a, other, status=USAGE).stderr, words)
-        for words, said in ((["compare", run_a], "compare wants two"), (["compare", run_a, run_a, run_a], "compare wants two"),
-                            (["check", self.folder / "scenario.toml", "--json"], "are of compare")):
+        for words, said in ((["compare", run_a], "B is missing"), (["compare", run_a, run_a, run_a], "unexpected argument"),
+                            (["check", self.folder / "scenario.toml", "--json"], "check takes no --json")):
             done = run([self.program, *words])
             self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
             self.assertIn(said, done.stderr)

@@ -334,11 +334,11 @@ class Fabrics(FabricCase):
     def test_threads_that_would_wait_for_one_another_are_not_taken_and_said(self):
         done = self.fabric("run", SMALL, "--threads", "2")
         self.assertRegex(done.stderr, r"(?m)^sluice-fabric: \S+ stays on one thread: its hosts send at most \d+ bytes in the \S+ ns that .*$")
-        for words, why in ((("--threads", "0"), "--threads 0: is no number from 1 to 64"),
-                           (("--threads", "65"), "--threads 65: is no number from 1 to 64"),
+        for words, why in ((("--threads", "0"), '--threads "0" is not from 1 to 64'),
+                           (("--threads", "65"), '--threads "65" is not from 1 to 64'),
                            (("--threads",), "--threads wants a value")):
             self.assertIn(why, self.fabric("run", SMALL, *words, status=USAGE).stderr)
-        self.assertIn("--threads is of run; do: use --jobs", self.fabric("sweep", SMALL, "--threads", "2", status=USAGE).stderr)
+        self.assertIn("sweep takes no --threads", self.fabric("sweep", SMALL, "--threads", "2", status=USAGE).stderr)
 
     def test_sockets_that_only_look_change_no_byte(self):
         made = []

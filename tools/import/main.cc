@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "control/config/lint/memory.hh"
+#include "control/config/schema/command_line.hh"
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
@@ -15,9 +16,9 @@
 #include "control/serve/server/program.hh"
 #include "dataplane/base/file_roles.hh"
 #include "dataplane/base/output_file.hh"
-#include "tools/import/arguments.hh"
+#include "lib/pfc/headroom.hh"
+#include "tools/import/account.hh"
 #include "tools/import/importing.hh"
-#include "tools/import/manual.hh"
 
 namespace sluice::import {
 namespace {
@@ -27,6 +28,13 @@ constexpr int exit_part = 1;
 constexpr int exit_failed = 1;
 constexpr int exit_refused = 2;
 constexpr int exit_false = 4;
+
+struct Arguments {
+    std::string file, out, account;
+    std::string from;  // "sonic", "cumulus", "sluice"; empty: by the content
+    bool to_sonic = false, lossless = false, force = false;
+    Wishes wishes;
+};
 
 bool write(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
@@ -83,7 +91,7 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
     return arguments.lossless && !verdict.lossless ? exit_false : exit_done;
 }
 
-int run(const Arguments& arguments) {
+int import_file(const Arguments& arguments) {
     FileRoles roles;
     roles.reads("FILE", arguments.file);
     roles.writes("--output", arguments.out);
@@ -122,23 +130,85 @@ int run(const Arguments& arguments) {
                                                                                             : status;
 }
 
+void add_sections(ManPage& page) {
+    page.heading("THE ACCOUNT")
+        .paragraph(
+            "Every line of FILE is told with its place and what became of it, FILE:LINE:COLUMN: PATH: one "
+            "of");
+    for (const FateHelp& each : known_fates) page.entry(each.name, "", each.sentence);
+    page.heading("EXAMPLE").lines(
+        "sluice-import config_db.json -o sluice.toml\n"
+        "sluice-import config_db.json -o sluice.toml --cable 100m --lossless\n"
+        "sluiced --config sluice.toml --check");
+}
+
+std::vector<Option> options_of(Arguments& out) {
+    constexpr std::uint64_t max_buffer_bytes = std::uint64_t{1} << 40;
+    return {
+        {"output",
+         "FILE",
+         "or -o FILE: write the configuration there; without it stdout has it, and stderr the rest",
+         keep(out.out),
+         {},
+         {},
+         'o'},
+        {"from", "SOURCE",
+         "sonic, cumulus or sluice; default: by the file's content, and sluice by a name that ends in .toml",
+         keep_one_of<const char*>({{"sonic", "sonic"}, {"cumulus", "cumulus"}, {"sluice", "sluice"}},
+                                  out.from)},
+        {"to", "TARGET",
+         "sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and "
+         "WRED_PROFILE "
+         "as JSON; default: sluice",
+         keep_one_of<bool>({{"sonic", true}, {"sluice", false}}, out.to_sonic)},
+        {"account", "FILE",
+         "write what became of each line, one by one; the summary has those that are alike as one, and "
+         "counts "
+         "those taken as they are",
+         keep(out.account)},
+        {"cable", "LENGTH", "of every port, instead of the file's: \"100m\"",
+         keep_within(parse_length, print_length, 0, HeadroomInputs::max_cable_m, out.wishes.cable_m)},
+        {"buffer", "SIZE", "packet memory, where the file does not say it: \"42MB\"",
+         keep_within(parse_size, print_size, 1, max_buffer_bytes, out.wishes.buffer_bytes)},
+        {"cell", "SIZE", "of the buffer; default: 256",
+         keep_within(parse_size, print_size, 64, 2048, out.wishes.cell_bytes)},
+        {"device", "TEMPLATE",
+         "of each port, with {port} and {n} for its name and number: \"xdp:{port}\", "
+         "\"net_pcap{n},rx_pcap={port}.pcap\"; default: a simulated host behind each port, under the virtual "
+         "clock",
+         [&out](const std::string& text) { return out.wishes.device = text, std::string(); }},
+        {"lossless", "", "exit with 4 when a port would lose packets of a lossless class",
+         keep(out.lossless)},
+        {"force", "",
+         "write what could be read although some could not, or although sluiced --check would refuse it",
+         keep(out.force)},
+    };
+}
+
 int run_main(int argc, char** argv) {
-    const auto arguments = parse_arguments(argc, argv);
-    if (!arguments) return complain_of_usage("sluice-import", arguments.error());
-    switch (arguments->print) {
-        case Print::nothing:
-            return run(*arguments);
-        case Print::help:
-            say("{}", usage());
-            break;
-        case Print::man:
-            say("{}", man_page(SLUICE_VERSION));
-            break;
-        case Print::version:
-            say("sluice-import {}\n", SLUICE_VERSION);
-            break;
-    }
-    return exit_done;
+    Arguments arguments;
+    const auto work = [&](const Words& files) {
+        arguments.file = files[0];
+        if (arguments.from.empty() && arguments.file.ends_with(".toml")) arguments.from = "sluice";
+        return import_file(arguments);
+    };
+    const Program program{
+        .name = "sluice-import",
+        .section = '1',
+        .title = "make a configuration of sluiced from that of another switch",
+        .about =
+            "Makes a configuration of Sluice from that of a switch, says of every line what has become "
+            "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, or "
+            "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it.",
+        .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}},
+        .options = {},
+        .exit_status =
+            "0 written, and sluiced --check takes it; 1 written in part, and each part that is left out is "
+            "named, or anything else; 2 usage, or nothing is written and the line to mend is named; 4 not "
+            "lossless",
+        .sections = add_sections,
+        .see_also = "sluiced(8), sluice.toml(5)"};
+    return run(program, argc, argv);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // whose time runs `scale` times slower is, in the NIC's own time, one of rate x scale. So all of DCQCN is
 // that of such a line, its times multiplied and its rates divided by the scale. Every host is given the same
 // list of all hosts, in which its place makes its queue pairs' numbers
-// (`queue_pair_number`): two of them agree without a word. A mistake throws Failure.
+// (`queue_pair_number`): two of them agree without a word.
 //
 // Without answers a host is an end of an unreliable connection (IBTA 9.8): a message is complete when it is
 // sent, and nobody acknowledges, sends again or notifies. The one that receives counts gaps of PSNs.
@@ -12,11 +12,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "control/config/schema/command_line.hh"
 #include "lib/roce/nic_settings.hh"
 
 namespace sluice::traffic {
@@ -59,10 +58,10 @@ struct HostOptions {
 inline constexpr std::size_t max_hosts = 16;
 inline constexpr std::uint32_t max_peer_qps = 1024;
 
-// `words` are those behind `sluice-peer host`.
-HostOptions parse_host_options(std::span<char* const> words);
-std::string peer_usage();
-std::string peer_man_page(std::string_view version);  // sluice-peer(1)
+// Of options that are all good by themselves: what is wrong with them together, or empty.
+std::string wrong_with(const HostOptions& options);
+// `work`: a host's; the exit status.
+Program peer_program(HostOptions& options, int (*work)(const HostOptions&));
 
 // At any host: of its queue pair k of those with the host in place `peer` of the list.
 constexpr std::uint32_t first_host_qp = 0x100;

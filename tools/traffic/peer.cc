@@ -309,37 +309,29 @@ struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
 };
 
-void run_host(const HostOptions& options) {
-    std::unique_ptr<std::FILE, CloseFile> file;
-    if (!options.events.empty()) file.reset(std::fopen(options.events.c_str(), "w"));
-    if (!file && !options.events.empty()) fail(options.events);
-    Interface interface(options.interface);
-    const auto port = occupy_roce_port();
-    HostPeer(options, make_host_nic(options, interface.mac()), interface, file ? file.get() : stdout).run();
+int run_host(const HostOptions& options) {
+    try {
+        std::unique_ptr<std::FILE, CloseFile> file;
+        if (!options.events.empty()) file.reset(std::fopen(options.events.c_str(), "w"));
+        if (!file && !options.events.empty()) fail(options.events);
+        Interface interface(options.interface);
+        const auto port = occupy_roce_port();
+        HostPeer(options, make_host_nic(options, interface.mac()), interface, file ? file.get() : stdout)
+            .run();
+        return 0;
+    } catch (const Failure& failure) {
+        complain("sluice-peer: {}\n", failure.what());
+        return 1;
+    }
 }
 
 }  // namespace
 }  // namespace sluice::traffic
 
 int main(int argc, char** argv) {
-    using namespace sluice::traffic;
-    return sluice::run_program("sluice-peer", 1, [&] {
-        bool running = false;
-        try {
-            const std::span words(argv, static_cast<std::size_t>(argc));
-            const std::string_view first = argc > 1 ? words[1] : "";
-            if (first == "--man") return sluice::say("{}", peer_man_page(SLUICE_VERSION)), 0;
-            if (first == "--version") return sluice::say("sluice-peer {}\n", SLUICE_VERSION), 0;
-            if (first == "--help" || (argc > 2 && words[2] == std::string_view("--help")))
-                return sluice::say("{}", peer_usage()), 0;
-            if (first != "host") throw Failure("needs the word host first; see --help");
-            const HostOptions options = parse_host_options(words.subspan(2));
-            running = true;
-            run_host(options);
-            return 0;
-        } catch (const Failure& failure) {
-            sluice::complain("sluice-peer: {}\n", failure.what());
-            return running ? 1 : 2;
-        }
+    using namespace sluice;
+    return run_program("sluice-peer", 1, [&] {
+        traffic::HostOptions options;
+        return run(traffic::peer_program(options, traffic::run_host), argc, argv);
     });
 }

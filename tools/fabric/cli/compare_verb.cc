@@ -87,7 +87,7 @@ int compare_verb(const Arguments& arguments) {
     std::array<Compared, 2> both;
     for (std::size_t n = 0; n < both.size(); ++n) {
         auto read = read_compared(arguments.files[n]);
-        if (!read) return complain("sluice-fabric: {}\n", read.error()), exit_configuration;
+        if (!read) return failed(read.error(), exit_configuration);
         both.at(n) = std::move(*read);
     }
     const auto kind_of = [](const Compared& each) { return kinds.at(static_cast<std::size_t>(each.kind)); };

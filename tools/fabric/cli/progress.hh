@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
@@ -10,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/config/text/progress_line.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/run/fabric.hh"
 
@@ -28,38 +28,26 @@ class StartProgress {
     std::clock_t next_ = CLOCKS_PER_SEC;  // of the whole process
 };
 
-// Twice a second.
 class Progress {
   public:
     explicit Progress(std::optional<Duration> end) : end_(end) {}
     void show(Fabric& fabric) {
-        if (!on_terminal_ || ++calls_ % 256 != 0) return;
-        const auto wall = std::chrono::steady_clock::now();
-        if (wall < next_) return;
-        next_ = wall + std::chrono::milliseconds(500);
+        if (!line_.is_due()) return;
         const auto done = static_cast<double>(fabric.loop().now().ps);
         std::string left;
-        if (end_ && done > 0) {
-            const double spent = std::chrono::duration<double>(wall - start_).count();
-            left = fmt::format(", about {:.0f} s left", spent * (static_cast<double>(end_->ps) / done - 1));
-        }
+        if (end_ && done > 0)
+            left = fmt::format(", about {:.0f} s left",
+                               line_.seconds() * (static_cast<double>(end_->ps) / done - 1));
         const Fabric::Ledger ledger = fabric.ledger();
-        complain("\r{:.3f} ms of virtual time, {} frames sent, {} in flight, {} pauses ({} open){}   ",
-                 done / 1e9, ledger.sent, ledger.queued + ledger.on_wire,
-                 fabric.pauses().pauses().size() + fabric.pauses().left_out(), fabric.pauses().open(), left);
-        shown_ = true;
-    }
-    ~Progress() {
-        if (shown_) complain("\r{:110}\r", "");
+        line_.show(fmt::format(
+            "{:.3f} ms of virtual time, {} frames sent, {} in flight, {} pauses ({} open){}   ", done / 1e9,
+            ledger.sent, ledger.queued + ledger.on_wire,
+            fabric.pauses().pauses().size() + fabric.pauses().left_out(), fabric.pauses().open(), left));
     }
 
   private:
     std::optional<Duration> end_;
-    bool on_terminal_ = isatty(STDERR_FILENO) == 1;
-    bool shown_ = false;
-    std::uint64_t calls_ = 0;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point next_ = start_ + std::chrono::seconds(1);
+    ProgressLine line_{256, std::chrono::seconds(1)};
 };
 
 }  // namespace sluice::fabric

@@ -72,9 +72,9 @@ int report_verb(const Arguments& arguments) {
         roles.reads("what it reads", folder + "/" + name);
     roles.writes("--html", path);
     if (const std::string clash = roles.clash_text(); !clash.empty())
-        return complain("sluice-fabric: {}\n", clash), exit_configuration;
+        return failed(clash, exit_configuration);
     const auto charts = read_charts();
-    if (!charts) return complain("sluice-fabric: {}\n", charts.error()), exit_failed;
+    if (!charts) return failed(charts.error());
     std::string error;
     std::string page = page_of_sweep(folder, *charts, error);
     if (page.empty() && error.empty()) page = page_of_runs(folder, *charts, error);
@@ -86,7 +86,7 @@ int report_verb(const Arguments& arguments) {
     } else if (error.empty()) {
         error = write_text(path, page);
     }
-    if (!error.empty()) return complain("sluice-fabric: {}\n", error), exit_failed;
+    if (!error.empty()) return failed(error);
     return say("{}\n", path), exit_done;
 }
 

@@ -51,9 +51,8 @@ struct Outputs {
 
 // Nothing: it says why, and `status` is the exit status.
 std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
-    const auto failed = [&](int with, const std::string& error) {
-        complain("sluice-fabric: {}\n", error);
-        status = with;
+    const auto refused = [&](int with, const std::string& error) {
+        status = failed(error, with);
         return std::nullopt;
     };
     Outputs made;
@@ -63,7 +62,7 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
         std::string below;
         if (arguments.files.size() > 1 && !arguments.out.empty()) {
             const auto name = folder_name(file);
-            if (!name) return failed(exit_configuration, name.error());
+            if (!name) return refused(exit_configuration, name.error());
             below = *name + "/";
         }
         for (const char* name : files_of_run)
@@ -74,20 +73,20 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
     roles.writes("--junit", arguments.junit);
     roles.writes("--html", arguments.html);
     if (const std::string clash = roles.clash_text(); !clash.empty())
-        return failed(exit_configuration, clash);
+        return refused(exit_configuration, clash);
     if (!arguments.out.empty()) {
         auto folder = OutputFolder::open(arguments.out);
-        if (!folder) return failed(exit_failed, folder.error());
+        if (!folder) return refused(exit_failed, folder.error());
         for (const std::string& below : made.below)
             for (const char* name : files_of_run)
                 if (const std::string why = folder->prepare(below + name); !why.empty())
-                    return failed(exit_failed, why);
+                    return refused(exit_failed, why);
         made.folder.emplace(std::move(*folder));
     }
     auto junit = open_output(arguments.junit);
     auto html = open_page(arguments.html);
-    if (!junit) return failed(exit_failed, junit.error());
-    if (!html) return failed(exit_failed, html.error());
+    if (!junit) return refused(exit_failed, junit.error());
+    if (!html) return refused(exit_failed, html.error());
     made.junit = std::move(*junit), made.html = std::move(*html);
     return made;
 }
@@ -133,10 +132,6 @@ int run_verb(const Arguments& arguments) {
     }
     const bool several = scenarios.size() > 1;
     int status = exit_done;
-    const auto failed = [](const std::string& error) {
-        complain("sluice-fabric: {}\n", error);
-        return exit_failed;
-    };
     auto outputs = open_outputs(arguments, status);
     if (!outputs) return status;
     const auto eal = Eal::start(eal_options(scenarios, arguments.threads));

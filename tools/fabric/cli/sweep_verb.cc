@@ -1,16 +1,15 @@
 // Commands over many runs: sweep (and search), merge.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 #include <span>
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
+#include "control/config/text/progress_line.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/scenario/files.hh"
@@ -28,11 +27,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int failed(const std::string& error) {
-    complain("sluice-fabric: {}\n", error);
-    return exit_failed;
-}
-
 // Names of what a sweep or a search writes into its folder.
 constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
 constexpr std::array files_of_search{"holds/report.json", "fails/report.json", "find.json"};
@@ -42,15 +36,14 @@ std::optional<std::string> folder_for(const Arguments& arguments, std::span<cons
     std::string folder = arguments.out;
     if (folder.empty()) {
         const auto name = folder_name(arguments.files[0]);
-        if (!name) return complain("sluice-fabric: {}\n", name.error()), std::nullopt;
+        if (!name) return failed(name.error()), std::nullopt;
         folder = "out/" + *name;
     }
     FileRoles roles;
     roles.reads("the scenario", arguments.files[0]);
     for (const char* name : names) roles.writes("--out", folder + "/" + name);
     roles.writes("--html", arguments.html);
-    if (const std::string clash = roles.clash_text(); !clash.empty())
-        return complain("sluice-fabric: {}\n", clash), std::nullopt;
+    if (const std::string clash = roles.clash_text(); !clash.empty()) return failed(clash), std::nullopt;
     return folder;
 }
 
@@ -58,27 +51,18 @@ std::optional<std::string> folder_for(const Arguments& arguments, std::span<cons
 class SweepProgress {
   public:
     void show(std::size_t done, std::size_t of) {
-        const auto now = std::chrono::steady_clock::now();
-        if (isatty(STDERR_FILENO) != 1 || now < next_) return;
-        next_ = now + std::chrono::milliseconds(500);
+        if (!line_.is_due()) return;
         if (!first_) first_ = done;
         std::string left;
-        if (done > *first_) {
-            const double spent = std::chrono::duration<double>(now - start_).count();
-            left = fmt::format(", about {:.0f} s left",
-                               spent * static_cast<double>(of - done) / static_cast<double>(done - *first_));
-        }
-        complain("\r{} of {} runs{}   ", done, of, left);
-        shown_ = true;
-    }
-    ~SweepProgress() {
-        if (shown_) complain("\r{:60}\r", "");
+        if (done > *first_)
+            left = fmt::format(", about {:.0f} s left", line_.seconds() * static_cast<double>(of - done) /
+                                                            static_cast<double>(done - *first_));
+        line_.show(fmt::format("{} of {} runs{}   ", done, of, left));
     }
 
   private:
     std::optional<std::size_t> first_;  // runs that were done before
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), next_ = start_;
-    bool shown_ = false;
+    ProgressLine line_;
 };
 
 void say_earlier(const SweepFolder& folder) {
@@ -263,12 +247,11 @@ int sweep_verb(const Arguments& arguments) {
 }
 
 int merge_verb(const Arguments& arguments) {
-    if (arguments.out.empty()) return complain("sluice-fabric: merge wants --out DIR\n"), exit_configuration;
     FileRoles roles;
     for (const std::string& folder : arguments.files) roles.reads("a folder that it merges", folder);
     roles.writes("--out", arguments.out);
     if (const std::string clash = roles.clash_text(); !clash.empty())
-        return complain("sluice-fabric: {}\n", clash), exit_configuration;
+        return failed(clash, exit_configuration);
     std::optional<SweepManifest> manifest;
     std::map<std::size_t, Json> rows;
     for (const std::string& folder : arguments.files) {

@@ -4,14 +4,46 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "control/config/text/say.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/sweep.hh"
-#include "tools/fabric/cli/arguments.hh"
+#include "lib/values/units.hh"
 
 namespace sluice::fabric {
+
+enum : int {
+    exit_done = 0,
+    exit_failed = 1,
+    exit_differ = 1,
+    exit_configuration = 2,
+    exit_false = 4,
+    exit_signalled = 128
+};
+
+// Says why; the exit status.
+inline int failed(const std::string& error, int status = exit_failed) {
+    complain("sluice-fabric: {}\n", error);
+    return status;
+}
+
+struct Arguments {
+    std::string verb, out;
+    std::vector<std::string> files;  // at least one, where the verb takes any
+    std::vector<std::string> sets;
+    std::string sockets, page;
+    bool force = false, interactive = false, all = false;
+    bool json = false, exit_code = false;  // of compare
+    std::optional<Duration> duration;
+    std::vector<std::string> asserts;  // expressions
+    std::string junit, html;
+    unsigned jobs = 1;
+    unsigned threads = 1;
+    unsigned shard = 1, shards = 1;
+};
 
 // Reads and judges; says every finding. Nothing: it may not run.
 std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::string& file);
@@ -53,6 +85,5 @@ int sweep_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);
 int report_verb(const Arguments& arguments);
-int list_verb(const Arguments& arguments);
 
 }  // namespace sluice::fabric
