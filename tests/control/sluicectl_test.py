@@ -154,7 +154,8 @@ class Ctl(Case):
     def test_words_of_other_switches(self):
         """Each leads to a command of ours in one line; what is ours is never taken for theirs."""
         source = pathlib.Path(__file__).resolve().parents[2] / "tools" / "sluicectl" / "other_words.cc"
-        table = re.findall(r'OtherWords\{"([^"]+)",\s+"([^"]+)"\}', source.read_text())
+        rows = re.findall(r'\{"([^"]+)",\s+("[^}]+")\}', source.read_text())
+        table = [(theirs, ours) for ours, several in rows for theirs in "".join(re.findall(r'"([^"]*)"', several)).split(", ")]
         self.assertGreater(len(table), 50)
         for theirs, ours in table:
             with self.subTest(theirs=theirs):
@@ -333,7 +334,7 @@ class Ctl(Case):
         self.assertIn("port", complete(""))
         script = running.folder / "completion"
         script.write_text(ctl(self, "completion", "bash"))
-        done = subprocess.run(["bash", "-c", f'source {script}; COMP_WORDS=("{Programs.sluicectl}" port h); COMP_CWORD=2; _sluicectl; '
+        done = subprocess.run(["bash", "-c", f'source {script}; COMP_WORDS=("{Programs.sluicectl}" port h); COMP_CWORD=2; _sluice; '
                                'echo "${COMPREPLY[@]}"'], capture_output=True, text=True, env={**os.environ, "SLUICE_SOCKET": str(running.path)})
         self.assertEqual(done.stdout.split(), ["h0", "h1", "h2"], done.stderr)
         running.stop()

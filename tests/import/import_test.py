@@ -146,8 +146,8 @@ class Files(Case):
         self.assertEqual(source.read_text(), whole)
 
     def test_numbers_have_bounds(self):
-        for words, said in ((("--cable", "1000000000m"), "longer than"), (("--buffer", "0B"), "no size"), (("--buffer", "9000000TB"), ""),
-                            (("--buffer", "2TiB"), "no size"), (("--cell", "0B"), "no size")):
+        for words, said in ((("--cable", "1000000000m"), "is not from 0m to 100000m"), (("--buffer", "0B"), "is not from 1B to 1TiB"), (("--buffer", "9000000TB"), ""),
+                            (("--buffer", "2TiB"), "is not from 1B to 1TiB"), (("--cell", "0B"), "is not from 64B to 2KiB")):
             done = run(Programs.importer, SONIC, "-o", self.out, *words)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)

@@ -58,7 +58,7 @@ class HeadroomVerb(loopback.Case):
     def test_what_is_wrong_is_named(self):
         for words, said in (([], "--speed is missing"), (["--speed"], "--speed wants a value"), (["--speed", "5X"], 'unknown unit "X"'),
                             (["--speed", "900G"], "1G to 800G"), (["--speed", "3G"], "no speed of a port"), (["--speed", "1G", "--mtu", "4"], "68 to 9216"), (["--sped", "1G"], "is not an option"),
-                            (["--speed", "1G", "--cable", "500km"], "is not from 0m to 100km"), (["--speed", "1G", "--classes", "9"], "1 to 8"),
+                            (["--speed", "1G", "--cable", "500km"], "is not from 0m to 100000m"), (["--speed", "1G", "--classes", "9"], "1 to 8"),
                             (["--speed", "1G", "--turn", "0ns"], "1us to 10ms"), (["--speed", "1G", "--buffer", "0B"], "is not from 1B to 1TiB")):
             with self.subTest(words):
                 self.assertIn(said, self.answer(*words, status=USAGE).splitlines()[0])

@@ -105,7 +105,7 @@ class Installed(loopback.Case):
             said("bash", "-n", self.prefix / "share/bash-completion/completions" / name)
 
     def test_each_program_is_completed(self):
-        script = ROOT / "tools/workshop/packaging/completion.bash"
+        script = self.prefix / "share/bash-completion/completions/sluice-import"
 
         def completed(name, *words):
             """What the last word becomes."""
@@ -118,7 +118,9 @@ class Installed(loopback.Case):
             self.assertIn(option, completed(PROGRAM[name], "--"))
             self.assertEqual(completed(PROGRAM[name], option[:-1]), [option])
         self.assertIn("--cable", completed(PROGRAM["sluiced"], "headroom", "--ca"))
-        self.assertEqual(completed(PROGRAM["sluice-import"], str(ROOT / "READM")), [str(ROOT / "README.md")])
+        self.assertEqual(completed(PROGRAM["sluice-fabric"], "merge", "--"), ["--out", "--man", "--version", "--help"])
+        self.assertEqual(completed(PROGRAM["sluicectl"], "watchd"), ["watchdog"])
+        self.assertRegex(script.read_text(), "(?m)^complete -o default .* sluice-import ")  # names of files, where no word fits
 
     def test_the_client_and_the_picture_run_where_they_are(self):
         client = next(self.prefix.rglob("sluice/client.py")).parents[1]

@@ -13,7 +13,6 @@
 
 #include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
-#include "tools/sluicectl/interrupt.hh"
 
 namespace sluice::ctl {
 namespace {

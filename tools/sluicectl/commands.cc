@@ -1,8 +1,11 @@
 #include "tools/sluicectl/commands.hh"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
+#include "control/config/schema/values.hh"
 #include "tools/sluicectl/complete.hh"
 
 namespace sluice::ctl {
@@ -36,6 +39,15 @@ std::span<const Command> commands() {
         return list;
     }();
     return all;
+}
+
+std::optional<std::uint64_t> number_said(const Arguments& arguments, std::string_view name) {
+    if (!arguments.has(name)) return std::nullopt;
+    const auto number = parse_integer(arguments.value(name));
+    if (!number)
+        throw Failure{exit_usage, fmt::format("{} {} {}", name, sluice::in_quotes(arguments.value(name)),
+                                              number.error().wrong)};
+    return *number;
 }
 
 const Grammar& grammar() {

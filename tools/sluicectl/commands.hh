@@ -97,6 +97,13 @@ std::span<const Task> tasks();
 std::span<const Command> commands();
 const Grammar& grammar();
 
+// A named number; nothing: it was not said. Throws Failure: it is none.
+std::optional<std::uint64_t> number_said(const Arguments& arguments, std::string_view name);
+// What a timed event may say, too; it answers nothing.
+inline Answer command(Context& context, const std::string& words) {
+    return {context.call("command", {{"command", words}}), {}};
+}
+
 // The question about a flow: DESTINATION and the pairs from, sport, dport, qp, proto.
 Json flow_question(const Arguments& arguments);
 
@@ -112,5 +119,45 @@ std::span<const Command> record_commands();
 std::span<const Command> wire_commands();
 std::span<const Command> worker_commands();
 std::span<const Command> script_commands();
+
+// What a change has done (APPLIED of the API).
+Answer applied(Json json);
+// `parameters` with the `confirm` and `force` that the user has said.
+Json with_options(Json parameters, const Arguments& arguments);
+
+// Next hops in iproute2's words.
+//
+// `via A [dev P] [weight N]`, again and again, each behind `nexthop` or not, and `balance MODE`, or
+// `blackhole`. Any other word is refused.
+struct Hops {
+    Json via;                  // as route.add wants it
+    std::string load_balance;  // empty: not said
+};
+// Throws Failure.
+Hops parse_hops(std::span<const std::string> words);
+
+// The words behind `set`: values of the configuration, and options that may stand without dashes.
+//
+// KEY=VALUE, KEY = VALUE or KEY VALUE, any number of them, as entries for `config.change`. The option's
+// words (`confirm 5s`, `force`, `keep`) go to `arguments`. Throws Failure: a value is missing.
+Json values_said(Arguments& arguments);
+
+// For completion: the key whose value comes next behind these words, or nothing: a key does.
+std::optional<std::string> key_before(std::span<const std::string> words);
+
+// `set --watch TIME`: a window is measured, the change is made, a window as long is measured, and the change
+// is taken back, or kept. The change is a trial of this connection (config.change): however this program
+// ends, the switch takes it back by itself.
+//
+// `changes`: entries of config.change; of the arguments `watch`, `keep` and `force`. Throws Failure when
+// another change comes meanwhile, because nothing that was measured would be of this one.
+Answer try_changes(Context& context, const Json& changes, const Arguments& arguments);
+
+// `top`: the pages of top_view on a terminal, from looks at a switch at regular times, until a key ends it.
+// The terminal is as it was before, however it ends. Throws Failure: this is no terminal, or nobody answers
+// at the first look; one that goes away later is asked again and again.
+Answer top(Context& context, const Arguments& arguments);
+// Of everything, or of a place.
+Answer why(Context& context, const Arguments& arguments);
 
 }  // namespace sluice::ctl

@@ -7,7 +7,7 @@
 #include "control/config/schema/values.hh"
 #include "control/report/figures/losses.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/places.hh"
+#include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
@@ -18,12 +18,6 @@ std::string why_text(const Json& port, double seconds) {
     for (const auto& [reason, packets] : losses_of(port))
         append_item(text, ", ", reason + " " + packets_text(packets, seconds));
     return text;
-}
-
-std::uint64_t all_drops(const Json& drops) {
-    std::uint64_t sum = 0;
-    for (const Json& number : drops) sum += number.get<std::uint64_t>();
-    return sum;
 }
 
 // The decisions of an XDP port's steering program.
@@ -75,17 +69,9 @@ std::string receive_queues_table(const Json& queues) {
     Table table({"rx queue", "worker", "in", "in bytes", "errors", "fell behind"});
     for (std::size_t n = 0; n < queues.size(); ++n) {
         const Figures queue("ports.{port}.rx_queues.{queue}", queues[n]);
-        table.row({std::to_string(n), queue("worker"), queue("packets"), queue("bytes"), queue("rx_errors"),
-                   queue("fell_behind")});
+        table.row(queue.row(std::to_string(n), "worker packets bytes rx_errors fell_behind"));
     }
     return table.text();
-}
-
-// The most of a port's classes.
-double most(const Json& list) {
-    double found = 0;
-    for (const Json& each : list) found = std::max(found, each.get<double>());
-    return found;
 }
 
 // A second: bits, packets, marks, CNPs, drops; and the share of time that its most paused class is held.
@@ -97,12 +83,12 @@ Answer port_rates(const Look& look, bool named) {
         std::uint64_t marked = 0;
         for (const Json& queue : port["queues"]) marked += queue["ecn_marked_packets"].get<std::uint64_t>();
         const auto paused = [&](const char* list) {
-            return share_text(most(port["pfc"][list]) / 1e9 / look.seconds);
+            return share_text(largest_of(port["pfc"][list]) / 1e9 / look.seconds);
         };
         table.row({name, figure("rx.bytes"), figure("rx.packets"), figure("tx.bytes"), figure("tx.packets"),
                    packets_text(marked, look.seconds), figure("cnp_packets"), figure("missed_packets"),
-                   packets_text(all_drops(port["drops"]), look.seconds), paused("rx_paused_ns"),
-                   paused("tx_paused_ns"), why_text(port, look.seconds)});
+                   packets_text(static_cast<std::uint64_t>(sum_of(port["drops"])), look.seconds),
+                   paused("rx_paused_ns"), paused("tx_paused_ns"), why_text(port, look.seconds)});
     }
     return looked(look, named ? *look.part.begin() : look.part, table.text());
 }
@@ -122,7 +108,8 @@ Answer port_show(Context& context, const Arguments& arguments) {
         const Figures figure("ports.{port}", port);
         table.row({name, figure("mac"), port["link_up"] == true ? "up" : "down", age(port), figure("flaps"),
                    figure("rx.packets"), figure("rx.bytes"), figure("tx.packets"), figure("tx.bytes"),
-                   figure("missed_packets"), count_text(all_drops(port["drops"])), why_text(port, 0)});
+                   figure("missed_packets"),
+                   packets_text(static_cast<std::uint64_t>(sum_of(port["drops"])), 0), why_text(port, 0)});
         for (const Json& warning : port["warnings"]) warnings += "\nWARNING: " + word_text(warning) + "\n";
     }
     std::string text = table.text() + warnings;
@@ -147,22 +134,6 @@ Answer hold(Context& context, const Arguments& arguments, bool held) {
     const QueueName name = queue_name(arguments.value("QUEUE"), false);
     return {context.call("queue.hold", {{"port", name.port}, {"queue", *name.queue}, {"hold", held}}), {}};
 }
-Answer queue_hold(Context& context, const Arguments& arguments) { return hold(context, arguments, true); }
-Answer queue_release(Context& context, const Arguments& arguments) { return hold(context, arguments, false); }
-
-Answer command(Context& context, const std::string& words) {
-    return {context.call("command", {{"command", words}}), {}};
-}
-Answer watchdog_start(Context& context, const Arguments& arguments) {
-    return command(context, "watchdog start " + arguments.value("PORT"));
-}
-Answer watchdog_stop(Context& context, const Arguments& arguments) {
-    return command(context, "watchdog stop " + arguments.value("PORT"));
-}
-Answer big_red_switch(Context& context, const Arguments& arguments) {
-    return command(context, "watchdog big-red-switch " + arguments.value("on|off"));
-}
-
 std::string numbers_text(const Json& list) {
     std::string text;
     for (const Json& number : list) append_item(text, ",", json_text(number));
@@ -223,12 +194,22 @@ std::span<const Command> port_commands() {
                 "links, packets, drops with their reasons; rates: bits, marks, CNPs, time paused", port_show},
         Command{"port set PORT up|down", "an operator's port up or down", set_port},
         Command{"port PORT up|down", "the same", set_port},
-        Command{"queue hold QUEUE", "admission goes on, dequeue stops", queue_hold},
-        Command{"queue release QUEUE", "dequeue goes on", queue_release},
-        Command{"watchdog start PORT", "watches the port again", watchdog_start},
-        Command{"watchdog stop PORT", "stops watching it", watchdog_stop},
+        Command{"queue hold QUEUE", "admission goes on, dequeue stops",
+                [](Context& context, const Arguments& arguments) { return hold(context, arguments, true); }},
+        Command{"queue release QUEUE", "dequeue goes on",
+                [](Context& context, const Arguments& arguments) { return hold(context, arguments, false); }},
+        Command{"watchdog start PORT", "watches the port again",
+                [](Context& context, const Arguments& arguments) {
+                    return command(context, "watchdog start " + arguments.value("PORT"));
+                }},
+        Command{"watchdog stop PORT", "stops watching it",
+                [](Context& context, const Arguments& arguments) {
+                    return command(context, "watchdog stop " + arguments.value("PORT"));
+                }},
         Command{"watchdog big-red-switch on|off", "cuts every lossless queue, or gives them back",
-                big_red_switch},
+                [](Context& context, const Arguments& arguments) {
+                    return command(context, "watchdog big-red-switch " + arguments.value("on|off"));
+                }},
         Command{"qos show [PORT]", "what is configured, what it comes to, and what is not promised",
                 qos_show},
     };

@@ -7,9 +7,8 @@
 
 #include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/places.hh"
+#include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/table.hh"
-#include "tools/sluicectl/top.hh"
 
 namespace sluice::ctl {
 namespace {
@@ -30,10 +29,10 @@ Answer queue_show(Context& context, const Arguments& arguments) {
             json[fmt::format("{}.{}", name, n)] = queue;
             if (!used && !wanted.queue) continue;
             const Figures figure("ports.{port}.queues.{queue}", queue, look.seconds);
-            table.row({fmt::format("{}.{}", name, n), figure("tx_packets"), figure("tx_bytes"),
-                       figure("dropped_packets"), figure("wred_dropped_packets"),
-                       figure("ecn_marked_packets"), figure("occupancy_bytes"), figure("deepest_bytes"),
-                       figure("latency_ns.p50"), figure("latency_ns.p99"), figure("latency_ns.max")});
+            table.row(
+                figure.row(fmt::format("{}.{}", name, n),
+                           "tx_packets tx_bytes dropped_packets wred_dropped_packets ecn_marked_packets "
+                           "occupancy_bytes deepest_bytes latency_ns.p50 latency_ns.p99 latency_ns.max"));
         }
     return looked(look, std::move(json), table.empty() ? "no queue has been used\n" : table.text());
 }
@@ -111,10 +110,9 @@ Answer watchdog_show(Context& context, const Arguments& arguments) {
                  "dropped", "passed in all", "dropped in all"});
     for (const Json& queue : look.part) {
         const Figures figure("watchdog.{port,queue}", queue, look.seconds);
-        table.row({figure("port") + "." + figure("queue"), figure("state"), figure("action"),
-                   figure("detection_ns"), figure("restoration_ns"), figure("detected"), figure("restored"),
-                   figure("storm_passed"), figure("storm_dropped"), figure("total_passed"),
-                   figure("total_dropped")});
+        table.row(figure.row(figure("port") + "." + figure("queue"),
+                             "state action detection_ns restoration_ns detected restored storm_passed "
+                             "storm_dropped total_passed total_dropped"));
     }
     return looked(look, look.part, table.empty() ? "no queue is watched\n" : table.text());
 }

@@ -14,16 +14,6 @@
 namespace sluice::ctl {
 namespace {
 
-Answer command(Context& context, std::string words, const Words& more) {
-    for (const std::string& word : more) words += " " + word;
-    return {context.call("command", {{"command", words}}), {}};
-}
-
-Answer on(Context& context, const Arguments& arguments) {
-    return command(context, "decisions on", arguments.rest);
-}
-Answer off(Context& context, const Arguments&) { return command(context, "decisions off", {}); }
-
 Answer show(Context& context, const Arguments&) {
     Json json = context.stats("decisions");
     std::string text = "recording: " + word_text(json["state"]) + "\n";
@@ -50,12 +40,7 @@ std::string record_line(const Json& record) {
 }
 
 void add_last(const Arguments& arguments, Json& question) {
-    if (!arguments.has("last")) return;
-    const auto last = parse_integer(arguments.value("last"));
-    if (!last)
-        throw Failure{exit_usage,
-                      "last " + sluice::in_quotes(arguments.value("last")) + " " + last.error().wrong};
-    question["last"] = *last;
+    if (const auto last = number_said(arguments, "last")) question["last"] = *last;
 }
 
 Answer list(Context& context, const Arguments& arguments) {
@@ -186,30 +171,6 @@ Answer tell(const Json& answer, Json entries, bool has_decisions) {
     return {std::move(entries), std::move(text), exit_done, std::move(notes)};
 }
 
-Answer why(Context& context, const Arguments& arguments) {
-    const Json report = context.stats("");
-    const Json& decisions = report["decisions"];
-    Json entries = missed_frames(report["ports"]);
-    for (const Json& symptom : host_symptoms(report["hosts"])) entries.push_back(symptom);
-    const bool has_decisions = decisions.contains("why");
-    if (has_decisions)
-        for (Json entry : decisions["why"]) {
-            entry["source"] = "decisions";
-            entries.push_back(std::move(entry));
-        }
-    Json question = Json::object();
-    if (arguments.has("PLACE")) {
-        const Place place = place_of(arguments.value("PLACE"), report);
-        question["at"] = place.text();
-        Json kept = Json::array();
-        for (const Json& entry : entries)
-            if (place.has(entry)) kept.push_back(entry);
-        entries = std::move(kept);
-    }
-    add_last(arguments, question);
-    return tell(context.call("why.show", question), std::move(entries), has_decisions);
-}
-
 Answer why_flow(Context& context, const Arguments& arguments) {
     Json question = flow_question(arguments);
     add_last(arguments, question);
@@ -247,13 +208,41 @@ Answer mirrors(Context& context, const Arguments&) {
 
 }  // namespace
 
+Answer why(Context& context, const Arguments& arguments) {
+    const Json report = context.stats("");
+    const Json& decisions = report["decisions"];
+    Json entries = missed_frames(report["ports"]);
+    for (const Json& symptom : host_symptoms(report["hosts"])) entries.push_back(symptom);
+    const bool has_decisions = decisions.contains("why");
+    if (has_decisions)
+        for (Json entry : decisions["why"]) {
+            entry["source"] = "decisions";
+            entries.push_back(std::move(entry));
+        }
+    Json question = Json::object();
+    if (arguments.has("PLACE")) {
+        const Place place = place_of(arguments.value("PLACE"), report);
+        question["at"] = place.text();
+        Json kept = Json::array();
+        for (const Json& entry : entries)
+            if (place.has(entry)) kept.push_back(entry);
+        entries = std::move(kept);
+    }
+    add_last(arguments, question);
+    return tell(context.call("why.show", question), std::move(entries), has_decisions);
+}
+
 std::span<const Command> record_commands() {
     static constexpr std::array table{
         Command{"decisions show", "how many decisions were recorded", show},
         Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
         Command{"decisions on [WORDS...]",
-                "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", on},
-        Command{"decisions off", "records no more", off},
+                "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...",
+                [](Context& context, const Arguments& arguments) {
+                    return command(context, "decisions on " + joined(arguments.rest, " "));
+                }},
+        Command{"decisions off", "records no more",
+                [](Context& context, const Arguments&) { return command(context, "decisions off"); }},
         Command{"mirror show", "the mirrors of drops, delays and pauses, and what has become of their frames",
                 mirrors},
         Command{"why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]",

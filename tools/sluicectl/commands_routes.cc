@@ -4,13 +4,78 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
+#include <vector>
 
+#include "control/config/schema/command_words.hh"
 #include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/hops.hh"
+#include "tools/sluicectl/failure.hh"
+#include "tools/sluicectl/grammar.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
+
+Hops parse_hops(std::span<const std::string> words) {
+    static const Words known{"via", "dev", "weight", "nexthop", "blackhole", "balance"};
+    Words plain;           // without `nexthop`, each `dev` behind its `via`, no word cut short
+    bool has_via = false;  // the hop that is being said
+    std::string port;      // a `dev` before its `via`
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto value = [&](std::string_view word) -> const std::string& {
+            if (i + 1 == words.size()) throw Failure{exit_usage, std::string(word) + " wants a value"};
+            return words[++i];
+        };
+        const std::string word = resolve_word(words[i], known, "word of a route");
+        if (word == "blackhole") {
+            plain.push_back(word);
+        } else if (word == "nexthop") {
+            has_via = false;
+        } else if (word == "via") {
+            const std::string* address = &value(word);
+            if (*address == "inet" || *address == "inet6")
+                address = &value(word);  // the address says it as well
+            plain.insert(plain.end(), {word, *address});
+            has_via = true;
+            if (!port.empty()) plain.insert(plain.end(), {"dev", std::exchange(port, {})});
+        } else if (word == "balance") {
+            plain.insert(plain.end(), {word, value(word)});
+        } else if (word == "dev") {
+            const std::string& name = value(word);
+            if (has_via)
+                plain.insert(plain.end(), {word, name});
+            else
+                port = name;
+        } else {
+            const std::string& weight = value(word);
+            if (!has_via) throw Failure{exit_usage, "weight comes behind its via"};
+            plain.insert(plain.end(), {word, weight});
+        }
+    }
+    if (plain.empty() && !port.empty())
+        throw Failure{exit_usage, "dev " + port + " alone: a next hop is an address; say: via ADDRESS"};
+    RouteConfig route;
+    if (const std::string wrong = parse_next_hops(plain, route); !wrong.empty())
+        throw Failure{exit_usage, wrong};
+    Hops hops;
+    hops.via = route.via.empty() ? Json("blackhole") : Json::array();
+    for (const NextHopConfig& hop : route.via) {
+        hops.via.push_back({{"address", print_address(hop.address)}, {"weight", hop.weight}});
+        if (!hop.port.empty()) hops.via.back()["port"] = hop.port;
+    }
+    if (route.load_balance) hops.load_balance = to_string(*route.load_balance);
+    return hops;
+}
+
+Json flow_question(const Arguments& arguments) {
+    Json question = {{"destination", arguments.value("DESTINATION")}};
+    if (arguments.has("from")) question["source"] = arguments.value("from");
+    for (const auto& [word, parameter] :
+         {std::pair{"sport", "sport"}, {"dport", "dport"}, {"qp", "qp"}, {"proto", "protocol"}})
+        if (const auto number = number_said(arguments, word)) question[parameter] = *number;
+    return question;
+}
+
 namespace {
 
 // iproute2 says "default" of the route to everywhere; of which family, its next hops tell.
@@ -41,8 +106,6 @@ bool is_type_of_route(std::string_view word) {
     return word == "blackhole" || word == "unicast";
 }
 
-Answer changed(Json json) { return {std::move(json), {}}; }
-
 Answer change_route(Context& context, const Arguments& arguments, std::string_view method) {
     std::string prefix = arguments.value("PREFIX");
     Words words = arguments.rest;
@@ -51,19 +114,13 @@ Answer change_route(Context& context, const Arguments& arguments, std::string_vi
     const Hops hops = parse_hops(words);
     Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
     if (!hops.load_balance.empty()) route["load_balance"] = hops.load_balance;
-    return changed(context.call(method, {{"routes", Json::array({route})}}));
-}
-
-Answer route_add(Context& context, const Arguments& arguments) {
-    return change_route(context, arguments, "route.add");
-}
-Answer route_replace(Context& context, const Arguments& arguments) {
-    return change_route(context, arguments, "route.replace");
+    return {context.call(method, {{"routes", Json::array({route})}}), {}};
 }
 
 Answer route_delete(Context& context, const Arguments& arguments) {
-    return changed(
-        context.call("route.delete", {{"routes", Json::array({prefix_of(arguments.value("PREFIX"), {})})}}));
+    return {
+        context.call("route.delete", {{"routes", Json::array({prefix_of(arguments.value("PREFIX"), {})})}}),
+        {}};
 }
 
 Answer route_show(Context& context, const Arguments& arguments) {
@@ -93,25 +150,6 @@ Answer route_show(Context& context, const Arguments& arguments) {
         throw Failure{exit_refused, "there is no route " + arguments.value("PREFIX")};
     return {std::move(json), text.empty() ? "no routes but those of the ports\n" : std::move(text)};
 }
-
-}  // namespace
-
-Json flow_question(const Arguments& arguments) {
-    Json question = {{"destination", arguments.value("DESTINATION")}};
-    if (arguments.has("from")) question["source"] = arguments.value("from");
-    for (const auto& [word, parameter] :
-         {std::pair{"sport", "sport"}, {"dport", "dport"}, {"qp", "qp"}, {"proto", "protocol"}}) {
-        if (!arguments.has(word)) continue;
-        const auto number = parse_integer(arguments.value(word));
-        if (!number)
-            throw Failure{exit_usage, fmt::format("{} {} {}", word, sluice::in_quotes(arguments.value(word)),
-                                                  number.error().wrong)};
-        question[parameter] = *number;
-    }
-    return question;
-}
-
-namespace {
 
 Answer route_get(Context& context, const Arguments& arguments) {
     Json json = context.call("route.lookup", flow_question(arguments));
@@ -196,26 +234,14 @@ Answer change_neighbor(Context& context, const Arguments& arguments, std::string
     Json neighbor = {{"address", arguments.value("ADDRESS")},
                      {"port", arguments.value("dev")},
                      {"mac", arguments.value("lladdr")}};
-    if (arguments.has("vlan")) {
-        const auto vlan = parse_integer(arguments.value("vlan"));
-        if (!vlan)
-            throw Failure{exit_usage,
-                          "vlan " + sluice::in_quotes(arguments.value("vlan")) + " " + vlan.error().wrong};
-        neighbor["vlan"] = *vlan;
-    }
-    return changed(context.call(method, {{"neighbors", Json::array({neighbor})}}));
+    if (const auto vlan = number_said(arguments, "vlan")) neighbor["vlan"] = *vlan;
+    return {context.call(method, {{"neighbors", Json::array({neighbor})}}), {}};
 }
 
-Answer neigh_add(Context& context, const Arguments& arguments) {
-    return change_neighbor(context, arguments, "neighbor.add");
-}
-Answer neigh_replace(Context& context, const Arguments& arguments) {
-    return change_neighbor(context, arguments, "neighbor.replace");
-}
 Answer neigh_delete(Context& context, const Arguments& arguments) {
     Json neighbor = {{"address", arguments.value("ADDRESS")}};
     if (arguments.has("dev")) neighbor["port"] = arguments.value("dev");
-    return changed(context.call("neighbor.delete", {{"neighbors", Json::array({neighbor})}}));
+    return {context.call("neighbor.delete", {{"neighbors", Json::array({neighbor})}}), {}};
 }
 
 }  // namespace
@@ -228,8 +254,13 @@ std::span<const Command> route_commands() {
                 "HOPS: via A [dev P] [weight N] [via ...], nexthop via A dev P weight N ..., balance MODE, "
                 "blackhole",
 
-                route_add},
-        Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops", route_replace},
+                [](Context& context, const Arguments& arguments) {
+                    return change_route(context, arguments, "route.add");
+                }},
+        Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops",
+                [](Context& context, const Arguments& arguments) {
+                    return change_route(context, arguments, "route.replace");
+                }},
         Command{"route delete PREFIX", "deletes a route", route_delete},
         Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
                 "which way such a packet takes now, and why", route_get},
@@ -237,9 +268,14 @@ std::span<const Command> route_commands() {
                 "groups of several next hops: what each has taken, how good it is now, flowlets and moves",
                 group_show},
         Command{"neigh show", "all neighbors", neigh_show},
-        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor", neigh_add},
+        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor",
+                [](Context& context, const Arguments& arguments) {
+                    return change_neighbor(context, arguments, "neighbor.add");
+                }},
         Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbor",
-                neigh_replace},
+                [](Context& context, const Arguments& arguments) {
+                    return change_neighbor(context, arguments, "neighbor.replace");
+                }},
         Command{"neigh delete ADDRESS [dev PORT]", "deletes a neighbor", neigh_delete},
     };
     return table;

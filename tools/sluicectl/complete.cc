@@ -8,25 +8,9 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/man_page.hh"
 #include "control/config/text/wrapped.hh"
-#include "tools/sluicectl/complete_keys.hh"
 
 namespace sluice::ctl {
 namespace {
-
-struct OptionHelp {
-    std::string_view option, argument, sentence;
-};
-constexpr std::array option_help{
-    OptionHelp{"--socket", "PATH",
-               "the switch's control socket; else $SLUICE_SOCKET, else /run/sluice/sluice.sock"},
-    OptionHelp{"--wait", "TIME",
-               "so long for a switch that only starts; default: 2s where the socket's folder is there"},
-    OptionHelp{"--json", "", "the result of the method as JSON"},
-    OptionHelp{"--watch", "[TIME]", "again and again, every second or TIME"},
-    OptionHelp{"--count", "N", "no more often than that"},
-    OptionHelp{"--version", "", "the version of this tool; `sluicectl version` asks the switch, too"},
-    OptionHelp{"--help", "", "this text"},
-};
 
 constexpr std::string_view synopsis =
     "sluicectl [--socket PATH] [--wait TIME] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...";
@@ -36,13 +20,8 @@ constexpr std::string_view shortening =
     "from the input, a line each.";
 
 std::string usage() {
-    std::string text = fmt::format("usage: {}\n\n", synopsis);
-    for (const OptionHelp& each : option_help)
-        text +=
-            fmt::format("  {:<16}{}\n",
-                        fmt::format("{}{}{}", each.option, each.argument.empty() ? "" : " ", each.argument),
-                        each.sentence);
-    return text + fmt::format("\n{}\n\n", shortening);
+    OptionsSaid said;
+    return fmt::format("usage: {}\n\n{}\n{}\n\n", synopsis, option_lines(options_of(said)), shortening);
 }
 
 constexpr std::string_view exit_codes = R"(
@@ -50,10 +29,10 @@ exit status: 0 done, 1 refused, 2 usage or configuration, 3 no switch, 4 conditi
 5 not permitted
 )";
 
-// Words come from this program each time, so that the script never ages.
+// Of each program: words come from it each time, so that the script never ages.
 constexpr std::string_view bash_script =
-    R"bash(# bash completion of sluicectl: source <(sluicectl completion bash)
-_sluicectl() {
+    R"bash(# bash completion of Sluice's programs: source <(sluicectl completion bash)
+_sluice() {
     local IFS=$'\n' word="${COMP_WORDS[COMP_CWORD]}" given=("${COMP_WORDS[@]:1:COMP_CWORD-1}")
     if [[ $word == = ]]; then given+=("$word") word=; fi
     COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" --complete "${given[@]}" "$word" 2>/dev/null)" \
@@ -61,7 +40,7 @@ _sluicectl() {
     if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *. ]]; then compopt -o nospace 2>/dev/null; fi
     if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$word"; fi
 }
-complete -o default -F _sluicectl sluicectl
+complete -o default -F _sluice sluicectl sluiced sluice-traffic sluice-fabric sluice-import sluice-peer
 )bash";
 
 Answer help(Context&, const Arguments& arguments) {
@@ -76,8 +55,8 @@ std::string man_page() {
         .paragraph(
             "sluicectl speaks to a switch over its control socket, sluiced(8) or one of sluice-fabric(1).")
         .paragraph(shortening);
-    page.heading("OPTIONS");
-    for (const OptionHelp& each : option_help) page.entry(each.option, each.argument, each.sentence);
+    OptionsSaid said;
+    add_options(page.heading("OPTIONS"), options_of(said));
     page.heading("COMMANDS");
     for (const Task& task : tasks()) {
         page.paragraph(fmt::format("{}: sluicectl {}", task.title, task.example));
@@ -128,18 +107,17 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
     }
     if (place == "KEY") names = key_candidates(context, partial);
     if (place == "KEY=VALUE") names = assignment_candidates(context, words.subspan(1), partial);
-    if (place == "HOST") add_keys(context.stats("hosts"));
-    if (place == "PLACE") {
-        add_keys(context.stats("ports"));
-        add_keys(context.stats("hosts"));
-    }
-    if (place == "FLOW") add_keys(context.stats("flows"));
-    if (place == "WIRE") add_keys(context.stats("wires"));
+    for (const auto& [of, part] : {std::pair{"PLACE", "ports"},
+                                   {"PLACE", "hosts"},
+                                   {"HOST", "hosts"},
+                                   {"FLOW", "flows"},
+                                   {"WIRE", "wires"},
+                                   {"PATH", ""}})
+        if (place == of) add_keys(context.stats(part));
     if (place == "RULE")
         for (const Json& wire : context.stats("wires")) add_keys(wire["rules"]);
     if (place == "PREFIX") add(context.call("route.list"), "prefix");
     if (place == "ADDRESS") add(context.call("neighbor.list"), "address");
-    if (place == "PATH") add_keys(context.stats(""));
     if (place == "HOPS") names = {"via", "weight", "nexthop", "dev", "blackhole", "balance"};
     if (place == "CONDITION") names = {"port", "queue", "group", "pool", "ledger", "stats"};
     if (place == "OBJECT") names = objects();
@@ -147,6 +125,34 @@ Words names_for(Context& context, std::span<const std::string> words, const std:
 }
 
 }  // namespace
+
+std::vector<Option> options_of(OptionsSaid& said) {
+    return {
+        {"socket", "PATH", "the switch's control socket; else $SLUICE_SOCKET, else /run/sluice/sluice.sock",
+         keep(said.options.socket)},
+        {"wait", "TIME",
+         "so long for a switch that only starts; default: 2s where the socket's folder is there",
+         [&said](const std::string& text) {
+             return text == "0" ? (said.wait = Duration{}, std::string()) : keep(parse_time, said.wait)(text);
+         }},
+        {"json", "", "the result of the method as JSON", keep(said.options.json)},
+        {"watch", "[TIME]", "again and again, every second or TIME",
+         [&every = said.repeat.every](const std::string& text) {
+             return text == "0" ? (every = Duration{}, std::string())
+                                : keep(parse_time, every)(text.empty() ? "1s" : text);
+         }},
+        {"count", "N", "no more often than that",
+         [&count = said.repeat.count](const std::string& text) {
+             const auto number = parse_integer(text);
+             const bool is_good = number && *number != 0;
+             if (is_good) count = *number;
+             return is_good ? std::string() : std::string("is not a number of looks; allowed: 1 and more");
+         }},
+        {"version", "", "the version of this tool; `sluicectl version` asks the switch, too",
+         keep(said.version)},
+        {"help", "", "this text", keep(said.help), {}, {}, 'h'},
+    };
+}
 
 std::span<const Command> help_commands() {
     static constexpr std::array table{

@@ -1,4 +1,4 @@
-#include "tools/sluicectl/complete_keys.hh"
+#include "tools/sluicectl/complete.hh"
 
 #include <fmt/format.h>
 
@@ -9,24 +9,13 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "tools/sluicectl/set_words.hh"
+#include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 
 namespace sluice::ctl {
 namespace {
 
 constexpr unsigned classes = 8;
-
-Words parts_of(std::string_view path) {
-    Words parts(1);
-    for (const char c : path) {
-        if (c == '.')
-            parts.emplace_back();
-        else
-            parts.back() += c;
-    }
-    return parts;
-}
 
 // The schema's keys; [default] has those of each port.
 struct Key {
@@ -36,7 +25,7 @@ struct Key {
 std::vector<Key> keys_of(Context& context) {
     std::vector<Key> keys;
     for (Json& info : context.call("config.keys")) {
-        Words pattern = parts_of(info["path"].get<std::string>());
+        Words pattern = split(info["path"].get<std::string>(), '.');
         if (pattern[0].find('[') != std::string::npos) continue;  // of a list, such as route[]
         if (pattern[0] == "port" && pattern.size() > 2) {
             Words everywhere{"default"};
@@ -104,7 +93,7 @@ Words words_of_type(Context& context, const Json& info) {
 }  // namespace
 
 Words key_candidates(Context& context, std::string_view partial) {
-    const Words parts = parts_of(partial);
+    const Words parts = split(partial, '.');
     const std::size_t last = parts.size() - 1;
     const std::string before(partial.substr(0, partial.size() - parts[last].size()));
     std::set<std::string> found;
@@ -130,7 +119,7 @@ Words key_candidates(Context& context, std::string_view partial) {
 }
 
 Words value_candidates(Context& context, std::string_view path) {
-    const Words parts = parts_of(path);
+    const Words parts = split(path, '.');
     for (const Key& key : keys_of(context)) {
         if (key.pattern.size() != parts.size() || !begins(key.pattern, parts, parts.size())) continue;
         // NAME stands for what is there.

@@ -1,6 +1,8 @@
-// Exit codes, and the exception that ends a command.
+// Exit codes, the exception that ends a command, and Ctrl-C, which ends a wait, not always the program.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 namespace sluice::ctl {
@@ -16,5 +18,15 @@ struct Failure {
     int status = exit_refused;
     std::string message;
 };
+
+// Thrown where Ctrl-C (SIGINT) came while something was waited for.
+struct Interrupted {};
+
+// From now on Ctrl-C is heard while waiting, and only then. Before, it ends the program as ever.
+void catch_interrupts();
+
+// False when nothing can be read within `patience` (absent: for ever).
+bool wait_for_input(int fd, std::optional<std::chrono::nanoseconds> patience);
+void pause_for(std::chrono::nanoseconds time);
 
 }  // namespace sluice::ctl

@@ -12,17 +12,6 @@
 namespace sluice::ctl {
 namespace {
 
-Words split(std::string_view text, char separator) {
-    Words parts(1);
-    for (const char c : text) {
-        if (c == separator)
-            parts.emplace_back();
-        else
-            parts.back() += c;
-    }
-    return parts;
-}
-
 bool is_place(std::string_view text) { return !text.empty() && std::isupper(text.front()) != 0; }
 
 Element value_element(std::string text) {
@@ -67,6 +56,17 @@ std::string key_said(std::string_view word, const std::vector<Element>& elements
 }
 
 }  // namespace
+
+Words split(std::string_view text, char separator) {
+    Words parts(1);
+    for (const char c : text) {
+        if (c == separator)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
 
 std::vector<Element> parse_pattern(std::string_view pattern) {
     std::vector<Element> elements;

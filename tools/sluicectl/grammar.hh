@@ -29,6 +29,7 @@ struct Element {
     Words words;        // of a choice
 };
 
+Words split(std::string_view text, char separator);
 std::vector<Element> parse_pattern(std::string_view pattern);
 
 // The arguments, by the name of the place or flag, the key of the pair, or "a|b" of the choice.
@@ -72,5 +73,8 @@ class Grammar {
 
 // The one of `known` that `word` is or begins; throws Failure naming the nearest. `what`: "verb of route".
 std::string resolve_word(std::string_view word, const Words& known, std::string_view what);
+
+// What is no command of ours, but one of another switch or shell: "here: buffer show h4"; empty: of none.
+std::string said_here(std::span<const std::string> words);
 
 }  // namespace sluice::ctl

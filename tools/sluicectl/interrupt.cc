@@ -1,4 +1,4 @@
-#include "tools/sluicectl/interrupt.hh"
+#include "tools/sluicectl/failure.hh"
 
 #include <poll.h>
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "lib/values/units.hh"
@@ -31,5 +32,20 @@ struct Look {
 Look look_at(Context& context, const Arguments& arguments, const std::string& path);
 // A table, or several, of a look; `json` is what they are made of.
 Answer looked(const Look& look, Json json, std::string text);
+
+// "p1.3", or with `whole` also "p1". Throws Failure.
+struct QueueName {
+    std::string port;
+    std::optional<unsigned> queue;
+};
+QueueName queue_name(const std::string& said, bool whole);
+
+// The ports that `name` chooses, all when it is empty: `part` of the look is an object of them.
+Look ports_at(Context& context, const Arguments& arguments, const std::string& name);
+
+// The configured state of a priority group: lossless or lossy.
+std::string configured_text(const Json& group);
+// "class h1.3 is changing since 170 us, waiting for 312 cells, most of them in queue h4.3"; empty otherwise.
+std::string wait_text(const std::string& name, const Json& group);
 
 }  // namespace sluice::ctl

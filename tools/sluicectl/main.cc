@@ -12,17 +12,12 @@
 #include "control/serve/server/program.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/complete.hh"
-#include "tools/sluicectl/interrupt.hh"
-#include "tools/sluicectl/other_words.hh"
+#include "tools/sluicectl/failure.hh"
+#include "tools/sluicectl/grammar.hh"
 #include "tools/sluicectl/shell.hh"
 
 namespace sluice::ctl {
 namespace {
-
-struct Repeat {
-    std::optional<Duration> every;
-    std::optional<std::uint64_t> count;
-};
 
 void print_answer(const Answer& answer, bool as_json, bool one_line) {
     if (!as_json)
@@ -93,63 +88,31 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
 }
 
 // Takes the options off; the rest are words.
-Words take_options(const Words& arguments, Options& options, Repeat& repeat) {
-    Words words;
-    std::optional<std::chrono::nanoseconds> wait;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& argument = arguments[i];
-        const auto value = [&]() -> const std::string& {
-            if (i + 1 == arguments.size()) throw Failure{exit_usage, argument + " wants a value"};
-            return arguments[++i];
-        };
-        if (argument == "--socket") {
-            options.socket = value();
-        } else if (argument == "--wait") {
-            const std::string& text = value();
-            const auto time = text == "0" ? ParsedValue<Duration>(Duration{}) : parse_time(text);
-            if (!time)
-                throw Failure{exit_usage,
-                              fmt::format("--wait {} {}", sluice::in_quotes(text), time.error().wrong)};
-            wait = std::chrono::nanoseconds(time->ps / 1000);
-        } else if (argument == "--json") {
-            options.json = true;
-        } else if (argument == "--watch") {
-            const auto time = i + 1 < arguments.size() ? parse_time(arguments[i + 1]) : parse_time("1s");
-            if ((time && time->ps <= 0) || (i + 1 < arguments.size() && arguments[i + 1] == "0"))
-                throw Failure{exit_usage, "--watch " + sluice::in_quotes(arguments[i + 1]) +
-                                              ": it is no time between two looks; do: write --watch 1s"};
-            repeat.every = time ? *time : milliseconds(1000);
-            if (time && i + 1 < arguments.size()) ++i;
-        } else if (argument == "--count") {
-            const std::string& text = value();
-            const auto count = parse_integer(text);
-            if (!count || *count == 0)
-                throw Failure{exit_usage, "--count " + sluice::in_quotes(text) + ": allowed: 1 and more"};
-            repeat.count = *count;
-        } else if (argument == "--help" || argument == "-h") {
-            words.insert(words.begin(), "help");
-        } else {
-            words.push_back(argument);
-        }
-    }
+Words take_options(const Words& arguments, OptionsSaid& said) {
+    std::vector<const Option*> found;
+    auto words = sluice::take_options(options_of(said), arguments, false, found);
+    if (!words) throw Failure{exit_usage, std::move(words.error())};
+    if (said.repeat.every && said.repeat.every->ps <= 0)
+        throw Failure{exit_usage, "--watch \"0\": it is no time between two looks; do: write --watch 1s"};
+    if (said.help) words->insert(words->begin(), "help");
     std::error_code error;
-    const auto folder = std::filesystem::path(options.socket).parent_path();
+    const auto folder = std::filesystem::path(said.options.socket).parent_path();
     const bool has_folder = std::filesystem::is_directory(folder.empty() ? "." : folder, error);
-    options.wait = wait.value_or(has_folder ? std::chrono::seconds(2) : std::chrono::seconds(0));
-    return words;
+    const Duration wait = said.wait.value_or(has_folder ? seconds(2) : Duration{});
+    said.options.wait = std::chrono::nanoseconds(wait.ps / 1000);
+    return std::move(*words);
 }
 
 // A line of a shell, which may have options of its own.
 int run_line(Context& context, const Words& arguments) {
     const Options before = context.options();
-    Options options = before;
-    Repeat repeat;
-    const Words words = take_options(arguments, options, repeat);
-    if (options.socket != before.socket)
+    OptionsSaid said{before};
+    const Words words = take_options(arguments, said);
+    if (said.options.socket != before.socket)
         throw Failure{exit_usage, "a shell stays with its switch; do: call sluicectl with --socket"};
-    context.set_json(options.json);
+    context.set_json(said.options.json);
     try {
-        const int status = run_command(context, words, repeat);
+        const int status = run_command(context, words, said.repeat);
         context.set_json(before.json);
         return status;
     } catch (...) {
@@ -165,14 +128,13 @@ std::string default_socket() {
 
 // For the shell's completion: all arguments but the last are there, the last is begun.
 int print_candidates(const Words& arguments) {
-    Options options{default_socket(), false};
-    Repeat repeat;
+    OptionsSaid said{{default_socket(), false}};
     Words words(arguments.begin() + 1, arguments.end());
     const std::string partial = words.empty() ? "" : words.back();
     if (!words.empty()) words.pop_back();
-    words = take_options(words, options, repeat);
-    options.wait = {};
-    Context context(options);
+    words = take_options(words, said);
+    said.options.wait = {};
+    Context context(said.options);
     for (const std::string& word : complete(context, words, partial)) say("{}\n", word);
     return exit_done;
 }
@@ -180,14 +142,13 @@ int print_candidates(const Words& arguments) {
 int run_main(const Words& arguments) {
     try {
         if (!arguments.empty() && arguments[0] == "--complete") return print_candidates(arguments);
-        if (arguments == Words{"--version"}) return say("sluicectl {}\n", SLUICE_VERSION), exit_done;
-        Options options{default_socket(), false};
-        Repeat repeat;
-        const Words words = take_options(arguments, options, repeat);
-        Context context(options);
+        OptionsSaid said{{default_socket(), false}};
+        const Words words = take_options(arguments, said);
+        if (said.version) return say("sluicectl {}\n", SLUICE_VERSION), exit_done;
+        Context context(said.options);
         context.is_shell = words.empty();
         if (words.empty()) return run_shell(context, run_line);
-        return run_command(context, words, repeat);
+        return run_command(context, words, said.repeat);
     } catch (const Failure& failure) {
         complain("sluicectl: {}\n", failure.message);
         return failure.status;

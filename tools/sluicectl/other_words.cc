@@ -1,136 +1,81 @@
-#include "tools/sluicectl/other_words.hh"
-
+// Words of SONiC, Cumulus Linux, Onyx, IOS, EOS, Junos and Linux, and how the same is said here. Asked only
+// for what is no command of ours.
 #include <algorithm>
 #include <array>
-#include <cstddef>
+#include <utility>
 
-#include "control/config/schema/words.hh"
+#include "tools/sluicectl/grammar.hh"
 
 namespace sluice::ctl {
 namespace {
 
-constexpr std::array other_words_table{
-    // SONiC
-    OtherWords{"show priority-group", "buffer show [h1]"},
-    OtherWords{"show priority-group drop", "port show [h1]"},
-    OtherWords{"show queue", "queue show [h1]"},
-    OtherWords{"show queue persistent-watermark", "queue show h1 total"},
-    OtherWords{"show buffer_pool", "buffer show"},
-    OtherWords{"show buffer", "buffer show"},
-    OtherWords{"show watermark", "buffer show"},
-    OtherWords{"show mmu", "qos show"},
-    OtherWords{"show pfc", "pfc show [h1]"},
-    OtherWords{"show pfcwd", "watchdog show"},
-    OtherWords{"pfcwd show stats", "watchdog show"},
-    OtherWords{"pfcwd show config", "config get watchdog"},
-    OtherWords{"pfcwd start", "watchdog start h1"},
-    OtherWords{"pfcwd stop", "watchdog stop h1"},
-    OtherWords{"pfcwd", "watchdog show"},
-    OtherWords{"show ecn", "qos show"},
-    OtherWords{"ecnconfig", "set wred.NAME.green_min=20KB"},
-    OtherWords{"mmuconfig", "set port.h1.priority_group.3.dynamic_th=0"},
-    OtherWords{"sonic-clear", "stats clear"},
-    OtherWords{"queuestat", "queue show [h1]"},
-    OtherWords{"pfcstat", "pfc show [h1]"},
-    OtherWords{"portstat", "port show [h1]"},
-    OtherWords{"watermarkstat", "buffer show"},
-    OtherWords{"aclshow", "decisions show"},
-    OtherWords{"config qos reload", "config apply FILE"},
-    OtherWords{"config load", "config apply FILE"},
-    OtherWords{"config rollback-to", "config rollback"},
-    OtherWords{"config checkpoint", "config save NAME"},
-    OtherWords{"config interface", "port set h1 up"},
-    OtherWords{"config pfcwd", "set watchdog.detection=200ms"},
-    // Cumulus Linux, Onyx
-    OtherWords{"nv show qos", "qos show"},
-    OtherWords{"nv show interface", "port show [h1]"},
-    OtherWords{"nv show", "config get"},
-    OtherWords{"nv set qos roce", "qos roce lossless"},
-    OtherWords{"nv set", "set KEY=VALUE"},
-    OtherWords{"nv unset", "unset KEY"},
-    OtherWords{"nv config diff", "config diff"},
-    OtherWords{"nv config history", "config history"},
-    OtherWords{"nv config save", "config save"},
-    OtherWords{"nv config", "config diff"},
-    OtherWords{"net show", "port show [h1]"},
-    OtherWords{"roce", "qos roce lossless"},
-    OtherWords{"show roce", "qos show"},
-    OtherWords{"show qos", "qos show"},
-    OtherWords{"clear", "stats clear"},
-    // IOS, EOS, Junos
-    OtherWords{"show interface", "port show [h1]"},
-    OtherWords{"show interfaces", "port show [h1]"},
-    OtherWords{"show int", "port show [h1]"},
-    OtherWords{"show ip route", "route show"},
-    OtherWords{"show ipv6 route", "route show"},
-    OtherWords{"show route", "route show"},
-    OtherWords{"show ip arp", "neigh show"},
-    OtherWords{"show arp", "neigh show"},
-    OtherWords{"show ndp", "neigh show"},
-    OtherWords{"show ip interface", "config get port.h1.address"},
-    OtherWords{"show running-config", "config get"},
-    OtherWords{"show runningconfiguration", "config get"},
-    OtherWords{"show run", "config get"},
-    OtherWords{"show startup-config", "config diff"},
-    OtherWords{"show configuration", "config get"},
-    OtherWords{"show config", "config get"},
-    OtherWords{"show |", "config diff"},
-    OtherWords{"show logging", "events show"},
-    OtherWords{"show log", "events show"},
-    OtherWords{"show version", "version"},
-    OtherWords{"show clock", "clock show"},
-    OtherWords{"show", "port show; see: help"},
-    OtherWords{"commit confirmed", "set KEY=VALUE --confirm 30s"},
-    OtherWords{"commit", "config confirm"},
-    OtherWords{"rollback", "config rollback"},
-    OtherWords{"configure", "set KEY=VALUE"},
-    OtherWords{"conf t", "set KEY=VALUE"},
-    OtherWords{"delete", "unset KEY"},
-    OtherWords{"no shutdown", "port set h1 up"},
-    OtherWords{"shutdown", "port set h1 down"},
-    OtherWords{"no", "unset KEY"},
-    OtherWords{"write", "config save"},
-    OtherWords{"wr", "config save"},
-    OtherWords{"copy", "config save"},
-    OtherWords{"interface", "port show [h1]"},
-    // Linux
-    OtherWords{"ip route", "route show"},
-    OtherWords{"ip neigh", "neigh show"},
-    OtherWords{"ip link", "port show [h1]"},
-    OtherWords{"ip addr", "config get port.h1.address"},
-    OtherWords{"ethtool", "port show [h1]"},
-    OtherWords{"tc", "qos show"},
-    OtherWords{"mlnx_qos", "qos show"},
-    OtherWords{"lldptool", "qos show"},
-    OtherWords{"dcb", "qos show"},
-    OtherWords{"tcpdump", "decisions on port h1"},
-};
+// Ours, where h1 is the port that was said, [h1]: if one was; and the first words of each of theirs.
+constexpr std::array<std::pair<const char*, const char*>, 38> other_words{{
+    {"buffer show [h1]", "show priority-group"},
+    {"buffer show", "show buffer_pool, show buffer, show watermark, watermarkstat"},
+    {"clock show", "show clock"},
+    {"config apply FILE", "config qos reload, config load"},
+    {"config confirm", "commit"},
+    {"config diff", "nv config diff, nv config, show startup-config, show |"},
+    {"config get",
+     "nv show, show running-config, show runningconfiguration, show run, show configuration, show config"},
+    {"config get port.h1.address", "show ip interface, ip addr"},
+    {"config get watchdog", "pfcwd show config"},
+    {"config history", "nv config history"},
+    {"config rollback", "config rollback-to, rollback"},
+    {"config save", "nv config save, write, wr, copy"},
+    {"config save NAME", "config checkpoint"},
+    {"decisions on port h1", "tcpdump"},
+    {"decisions show", "aclshow"},
+    {"events show", "show logging, show log"},
+    {"neigh show", "show ip arp, show arp, show ndp, ip neigh"},
+    {"pfc show [h1]", "show pfc, pfcstat"},
+    {"port set h1 down", "shutdown"},
+    {"port set h1 up", "config interface, no shutdown"},
+    {"port show [h1]",
+     "show priority-group drop, portstat, nv show interface, net show, show interface, show interfaces, "
+     "show int, interface, ip link, ethtool"},
+    {"port show; see: help", "show"},
+    {"qos roce lossless", "nv set qos roce, roce"},
+    {"qos show", "show mmu, show ecn, nv show qos, show roce, show qos, tc, mlnx_qos, lldptool, dcb"},
+    {"queue show [h1]", "show queue, queuestat"},
+    {"queue show h1 total", "show queue persistent-watermark"},
+    {"route show", "show ip route, show ipv6 route, show route, ip route"},
+    {"set KEY=VALUE", "nv set, configure, conf t"},
+    {"set KEY=VALUE --confirm 30s", "commit confirmed"},
+    {"set port.h1.priority_group.3.dynamic_th=0", "mmuconfig"},
+    {"set watchdog.detection=200ms", "config pfcwd"},
+    {"set wred.NAME.green_min=20KB", "ecnconfig"},
+    {"stats clear", "sonic-clear, clear"},
+    {"unset KEY", "nv unset, delete, no"},
+    {"version", "show version"},
+    {"watchdog show", "show pfcwd, pfcwd show stats, pfcwd"},
+    {"watchdog start h1", "pfcwd start"},
+    {"watchdog stop h1", "pfcwd stop"},
+}};
 
 }  // namespace
 
-std::span<const OtherWords> other_words() { return other_words_table; }
-
 std::string said_here(std::span<const std::string> words) {
-    std::size_t longest = 0;
-    std::string ours;
-    for (const OtherWords& entry : other_words_table) {
-        const Words theirs = split_words(entry.theirs);
-        if (theirs.size() <= longest || theirs.size() > words.size()) continue;
-        if (!std::equal(theirs.begin(), theirs.end(), words.begin())) continue;
-        longest = theirs.size();
-        ours = entry.ours;
-    }
+    const std::string said = joined(words, " ") + ' ';
+    std::string theirs, ours;
+    for (const auto& [here, there] : other_words)
+        for (std::string_view rest = there; !rest.empty();) {
+            const std::string one = std::string(rest.substr(0, rest.find(", "))) + ' ';
+            rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+            if (said.starts_with(one) && one.size() > theirs.size()) theirs = one, ours = here;
+        }
     if (ours.empty()) return ours;
     // The port that was said: a name has a digit, their other words ("counters", "status") have none.
-    const auto port = std::find_if(
-        words.begin() + static_cast<std::ptrdiff_t>(longest), words.end(),
-        [](const std::string& word) { return word.find_first_of("0123456789") != std::string::npos; });
+    std::string port;
+    for (const std::string& word : split_words(said.substr(theirs.size())))
+        if (port.empty() && word.find_first_of("0123456789") != word.npos) port = word;
     constexpr std::string_view optional = " [h1]", example = "h1";
-    if (const std::size_t at = ours.find(optional); at != std::string::npos)
-        ours.replace(at, optional.size(), port == words.end() ? "" : " h1");
-    if (port != words.end())
-        for (std::size_t at = 0; (at = ours.find(example, at)) != std::string::npos; at += port->size())
-            ours.replace(at, example.size(), *port);
+    if (const std::size_t at = ours.find(optional); at != ours.npos)
+        ours.replace(at, optional.size(), port.empty() ? "" : " h1");
+    if (!port.empty())
+        for (std::size_t at = 0; (at = ours.find(example, at)) != ours.npos; at += port.size())
+            ours.replace(at, example.size(), port);
     return "here: " + ours;
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <stdexcept>
 
+#include "control/config/schema/words.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/report/figures/figure_path.hh"
 #include "control/report/figures/figure_unit.hh"
@@ -14,6 +16,14 @@ namespace sluice::ctl {
 namespace {
 
 double figure(const Json& number) { return number.is_number() ? number.get<double>() : 0; }
+
+// In the unit in which it is below 10 000, the first with no digit behind the point.
+std::string scaled(double value, std::initializer_list<const char*> units) {
+    double unit = 1;
+    const char* const* name = units.begin();
+    for (; value >= 1e4 * unit && name + 1 != units.end(); ++name) unit *= 1e3;
+    return fmt::format("{:.{}f} {}", value / unit, unit == 1 ? 0 : 1, *name);
+}
 
 std::string rate_text(const Figure& figure, double a_second) {
     switch (figure.unit) {
@@ -77,27 +87,9 @@ std::string count_text(const Json& number) {
     return text;
 }
 
-std::string bytes_text(const Json& number) {
-    const double bytes = figure(number);
-    if (bytes < 1e4) return fmt::format("{:.0f} B", bytes);
-    if (bytes < 1e7) return fmt::format("{:.1f} KB", bytes / 1e3);
-    return fmt::format("{:.1f} MB", bytes / 1e6);
-}
-
-std::string ns_text(const Json& number) {
-    const double ns = figure(number);
-    if (ns < 1e4) return fmt::format("{:.0f} ns", ns);
-    if (ns < 1e7) return fmt::format("{:.1f} us", ns / 1e3);
-    if (ns < 1e10) return fmt::format("{:.1f} ms", ns / 1e6);
-    return fmt::format("{:.1f} s", ns / 1e9);
-}
-
-std::string bits_text(double bits_a_second) {
-    if (bits_a_second < 1e4) return fmt::format("{:.0f} b/s", bits_a_second);
-    if (bits_a_second < 1e7) return fmt::format("{:.1f} kb/s", bits_a_second / 1e3);
-    if (bits_a_second < 1e10) return fmt::format("{:.1f} Mb/s", bits_a_second / 1e6);
-    return fmt::format("{:.1f} Gb/s", bits_a_second / 1e9);
-}
+std::string bytes_text(const Json& number) { return scaled(figure(number), {"B", "KB", "MB"}); }
+std::string ns_text(const Json& number) { return scaled(figure(number), {"ns", "us", "ms", "s"}); }
+std::string bits_text(double bits_a_second) { return scaled(bits_a_second, {"b/s", "kb/s", "Mb/s", "Gb/s"}); }
 
 std::string times_text(double a_second) {
     if (a_second == 0) return "0 /s";
@@ -117,6 +109,13 @@ double sum_of(const Json& value) {
     return sum;
 }
 
+double largest_of(const Json& value) {
+    if (!value.is_array()) return sum_of(value);
+    double most = 0;
+    for (const Json& each : value) most = std::max(most, sum_of(each));
+    return most;
+}
+
 std::string packets_text(std::uint64_t packets, double seconds) {
     return seconds == 0 ? count_text(packets) : times_text(static_cast<double>(packets) / seconds);
 }
@@ -124,6 +123,12 @@ std::string packets_text(std::uint64_t packets, double seconds) {
 std::string word_text(const Json& value) {
     if (value.is_null()) return "-";
     return value.is_string() ? value.get<std::string>() : json_text(value);
+}
+
+std::vector<std::string> Figures::row(std::string first, std::string_view names) const {
+    std::vector<std::string> cells{std::move(first)};
+    for (const std::string& name : split_words(names)) cells.push_back((*this)(name));
+    return cells;
 }
 
 std::string Figures::operator()(std::string_view name) const {

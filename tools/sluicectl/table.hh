@@ -34,6 +34,8 @@ std::string times_text(double a_second);      // "1.2 M/s"
 std::string share_text(double share);         // "12.3 %"
 // A number, or the sum of those in a list or an object, at any depth; 0 of anything else.
 double sum_of(const Json& value);
+// A number, or the largest sum in a list; 0 of anything else.
+double largest_of(const Json& value);
 // A number of packets, or with `seconds` their rate.
 std::string packets_text(std::uint64_t packets, double seconds);
 
@@ -45,6 +47,8 @@ class Figures {
     // `seconds`: not 0: counters are shown a second: bytes as bits, times as a share.
     Figures(std::string path, const Json& part, double seconds = 0)
         : path_(std::move(path)), part_(&part), seconds_(seconds) {}
+    // Of names that blanks separate.
+    std::vector<std::string> row(std::string first, std::string_view names) const;
     // "-" where the part lacks `name`, such as "latency_ns.p50". Throws std::logic_error: no such figure.
     std::string operator()(std::string_view name) const;
 

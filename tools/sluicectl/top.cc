@@ -1,4 +1,4 @@
-#include "tools/sluicectl/top.hh"
+#include "tools/sluicectl/commands.hh"
 
 #include <fmt/format.h>
 #include <langinfo.h>
@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "control/config/schema/values.hh"
-#include "tools/sluicectl/interrupt.hh"
+#include "tools/sluicectl/failure.hh"
 #include "tools/sluicectl/look.hh"
 #include "tools/sluicectl/top_rates.hh"
 #include "tools/sluicectl/top_view.hh"
@@ -143,17 +143,6 @@ void look_at_switch(Context& context, TopRates& rates) {
     rates.add(std::move(ports), context.stats("watchdog"));
 }
 
-// What the command `why` says of the port.
-std::string why_of_port(Context& context, const std::string& port) {
-    for (const Command& command : record_commands()) {
-        if (!command.pattern.starts_with("why [PLACE]")) continue;
-        Arguments arguments;
-        arguments.values["PLACE"] = port;
-        return command.run(context, arguments).text;
-    }
-    return {};
-}
-
 class TopLoop {
   public:
     TopLoop(Context& context, std::chrono::nanoseconds every, std::optional<std::uint64_t> count)
@@ -185,7 +174,9 @@ class TopLoop {
     void show_why() {
         const std::string port = view_.chosen(rates_);
         try {
-            view_.show_why(port, why_of_port(context_, port));
+            Arguments arguments;
+            arguments.values["PLACE"] = port;
+            view_.show_why(port, why(context_, arguments).text);
         } catch (const Failure& failure) {
             view_.show_why(port, failure.message);
         }

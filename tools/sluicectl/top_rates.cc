@@ -12,25 +12,19 @@
 namespace sluice::ctl {
 namespace {
 
-// 0 where there is no such part, or no number in it.
-double top_figure(const Json& part, const std::string& path) {
+// Null where there is no such part.
+const Json& top_part(const Json& part, const std::string& path) {
+    static const Json nothing;
     const Json* value = find_part(part, path).value;
-    return value == nullptr ? 0 : sum_of(*value);
+    return value == nullptr ? nothing : *value;
 }
-double top_longest(const Json& part, const std::string& path) {
-    const Json* value = find_part(part, path).value;
-    double longest = 0;
-    if (value != nullptr && value->is_array())
-        for (const Json& each : *value) longest = std::max(longest, sum_of(each));
-    return longest;
+double top_figure(const Json& part, const std::string& path) { return sum_of(top_part(part, path)); }
+std::size_t top_size(const Json& part, const char* list) {
+    return top_part(part, list).is_array() ? part[list].size() : 0;
 }
 std::string top_word(const Json& part, const std::string& path) {
-    const Json* value = find_part(part, path).value;
-    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
-}
-std::size_t top_size(const Json& part, const std::string& path) {
-    const Json* value = find_part(part, path).value;
-    return value != nullptr && value->is_array() ? value->size() : 0;
+    const Json& value = top_part(part, path);
+    return value.is_string() ? value.get<std::string>() : "";
 }
 
 // "storm" or "cut" when the watchdog says so of a queue of the port.
@@ -93,11 +87,10 @@ void TopRates::add_port(const std::string& name, const Json& port, const Json& w
     row.missed = rate(port, "missed_packets");
     row.dropped = rate(port, "drops");
     row.lost = rate(port, "lossless_drops");
-    row.paused = top_longest(port, "pfc.rx_paused_ns") / ns_a_second / seconds;
-    row.pausing = top_longest(port, "pfc.tx_paused_ns") / ns_a_second / seconds;
+    row.paused = largest_of(top_part(port, "pfc.rx_paused_ns")) / ns_a_second / seconds;
+    row.pausing = largest_of(top_part(port, "pfc.tx_paused_ns")) / ns_a_second / seconds;
     row.state = storm_of(name, watchdog);
-    const Json* up = find_part(port, "link_up").value;
-    if (row.state.empty() && up != nullptr && *up == false) row.state = "down";
+    if (row.state.empty() && top_part(port, "link_up") == false) row.state = "down";
 
     std::vector<TopRow>& queues = queues_[name];
     for (std::size_t n = 0; n < top_size(port, "queues"); ++n) {

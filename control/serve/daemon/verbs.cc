@@ -82,12 +82,12 @@ std::string headroom_answer(HeadroomQuestion question) {
 tl::expected<std::string, std::string> read_report(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text;
-    constexpr std::size_t block_bytes = 1U << 20;
-    for (std::size_t got = block_bytes; file && got == block_bytes && text.size() <= max_report_bytes;) {
-        text.resize(text.size() + block_bytes);
-        file.read(text.data() + text.size() - block_bytes, block_bytes);
+    constexpr std::size_t chunk_bytes = 1U << 20;
+    for (std::size_t got = chunk_bytes; file && got == chunk_bytes && text.size() <= max_report_bytes;) {
+        text.resize(text.size() + chunk_bytes);
+        file.read(text.data() + text.size() - chunk_bytes, chunk_bytes);
         got = static_cast<std::size_t>(file.gcount());
-        text.resize(text.size() - block_bytes + got);
+        text.resize(text.size() - chunk_bytes + got);
     }
     if (!file.is_open() || file.bad())
         return tl::unexpected(fmt::format("the report cannot be read: {}", std::strerror(errno)));

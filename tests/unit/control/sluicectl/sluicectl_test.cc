@@ -3,8 +3,6 @@
 
 #include "control/config/schema/config.hh"
 #include "tools/sluicectl/commands.hh"
-#include "tools/sluicectl/hops.hh"
-#include "tools/sluicectl/set_words.hh"
 #include "tools/sluicectl/shell.hh"
 #include "tools/sluicectl/table.hh"
 
