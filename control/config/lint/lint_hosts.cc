@@ -25,10 +25,6 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
             "host-rate", host_path(name, "rate_min"),
             fmt::format("{} is above the {} of its port", print_rate(*host.rate_min), print_rate(port.speed)),
             fmt::format("write rate_min = \"{}\" or less", print_rate(port.speed)));
-}
-
-void check_receive(const std::string& name, const HostConfig& host, const PortConfig& port,
-                   Findings& findings) {
     if (host.receive_xon_bytes && *host.receive_xon_bytes > host.receive_buffer_bytes)
         findings.error(
             "host-receive-xon", host_path(name, "receive_xon"),
@@ -138,7 +134,6 @@ void check_port(const std::string& name, const HostConfig& host, const Config& c
     check_neighbor(name, host, config, findings);
     check_mtu(name, host, port, config, findings);
     check_rates(name, host, port, findings);
-    check_receive(name, host, port, findings);
     check_rnr(name, host, config, findings);
 }
 

@@ -138,32 +138,31 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     for (const IpAddress& address : addresses)
         changes.push_back({"neighbor." + print_address(address), neighbors_text(from, address),
                            neighbors_text(to, address), false});
-    const auto add_named = [&](const auto& old, const auto& now, const std::string& kind) {
-        for (const auto& [name, value] : old)
-            if (!now.contains(name)) changes.push_back({kind + "." + name, "a " + kind, {}, true});
-        for (const auto& [name, value] : now)
-            if (!old.contains(name)) changes.push_back({kind + "." + name, {}, "a " + kind, true});
-    };
-    add_named(from.ports, to.ports, "port");
-    add_named(from.hosts, to.hosts, "host");
-    // A section of defaults has no key that would tell of it, and others may name it.
-    const auto add_bare = [&](const auto& old, const auto& now, const std::string& kind) {
-        const auto is_bare = [&](const Values& values, const std::string& path) {
-            const auto key = values.lower_bound(path + ".");
-            return key == values.end() || !key->first.starts_with(path + ".");
+    // Ports and hosts; and sections of defaults of which no key would tell, and which others may name.
+    const auto add_sections = [&](const std::string& kind, const auto& old, const auto& now, bool restart) {
+        const auto add_those = [&](const auto& these, const auto& others, const Values& values,
+                                   bool are_now) {
+            for (const auto& [name, value] : these) {
+                if (others.contains(name)) continue;
+                const std::string path = kind + "." + name;
+                const auto key = values.lower_bound(path + ".");
+                const bool has_keys = key != values.end() && key->first.starts_with(path + ".");
+                if (has_keys && !restart) continue;
+                std::string section = "a " + kind;
+                changes.push_back(are_now ? ConfigChange{path, {}, std::move(section), restart}
+                                          : ConfigChange{path, std::move(section), {}, restart});
+            }
         };
-        for (const auto& [name, value] : old)
-            if (const std::string path = kind + "." + name; !now.contains(name) && is_bare(before, path))
-                changes.push_back({path, "a " + kind, {}, false});
-        for (const auto& [name, value] : now)
-            if (const std::string path = kind + "." + name; !old.contains(name) && is_bare(after, path))
-                changes.push_back({path, {}, "a " + kind, false});
+        add_those(old, now, before, false);
+        add_those(now, old, after, true);
     };
-    add_bare(from.maps, to.maps, "map");
-    add_bare(from.wred, to.wred, "wred");
-    add_bare(from.pools, to.pools, "pool");
-    add_bare(from.wires, to.wires, "wire");
-    add_bare(from.mirrors, to.mirrors, "mirror");
+    add_sections("port", from.ports, to.ports, true);
+    add_sections("host", from.hosts, to.hosts, true);
+    add_sections("map", from.maps, to.maps, false);
+    add_sections("wred", from.wred, to.wred, false);
+    add_sections("pool", from.pools, to.pools, false);
+    add_sections("wire", from.wires, to.wires, false);
+    add_sections("mirror", from.mirrors, to.mirrors, false);
     std::sort(changes.begin(), changes.end(),
               [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
     return changes;

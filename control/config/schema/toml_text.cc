@@ -17,14 +17,6 @@ constexpr unsigned max_key_parts = 16;  // of a dotted key ("a.b.c" has 3)
 constexpr unsigned max_dots = 32'768;   // outside strings and comments
 constexpr unsigned max_lists = 64;      // different [[headers]]
 
-std::string_view line_at(std::string_view text, unsigned line) {
-    while (--line > 0 && !text.empty()) {
-        const std::size_t end = text.find('\n');
-        text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    }
-    return text.substr(0, text.find('\n'));
-}
-
 std::string_view without_space(std::string_view line) {
     line = line.substr(0, line.find('#'));
     const std::size_t first = std::min(line.find_first_not_of(" \t\r"), line.size());
@@ -34,14 +26,15 @@ std::string_view without_space(std::string_view line) {
 
 // The first line that reads like `line`, or 0.
 unsigned first_line_like(std::string_view text, unsigned line) {
-    const std::string_view wanted = without_space(line_at(text, line));
-    for (unsigned n = 1; n < line; ++n) {
-        const std::size_t end = text.find('\n');
-        if (without_space(text.substr(0, end)) == wanted) return n;
-        if (end == text.npos) return 0;
-        text.remove_prefix(end + 1);
+    std::vector<std::string_view> lines;
+    for (std::size_t at = 0; at <= text.size() && lines.size() < line;) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(without_space(text.substr(at, end - at)));
+        at = end + 1;
     }
-    return 0;
+    if (lines.empty()) return 0;
+    const auto found = std::find(lines.begin(), lines.end(), lines.back());
+    return found + 1 == lines.end() ? 0 : static_cast<unsigned>(found - lines.begin()) + 1;
 }
 
 ConfigError syntax_error(const toml::parse_error& error, std::string_view text, std::string_view file) {
