@@ -135,7 +135,7 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 void KernelControl::note_links(RunningSwitch& running) {
     for (const auto& [port, before, now] : tables_.take_link_notices()) {
         if (!now.there) {
-            // Others report that a port's own device or its TAP has gone (port_watch, tap_watch).
+            // Others report that a port's own device or its TAP has gone (port_watch).
             const auto id = running.find_port(port);
             const Tap* tap = id ? running.slow_path().tap(*id) : nullptr;
             if (tap != nullptr && tap->index() == now.index && tap->is_there())
