@@ -35,65 +35,40 @@ Time after_periods(Time from, std::uint64_t count, Duration period) {
     return {from.ps + count * static_cast<std::uint64_t>(period.ps)};
 }
 
-// The paper's 100 Mb/s at 40 Gb/s.
-Rate lowest_rate(Rate line) { return {std::max<std::uint64_t>(line.bits_per_second / 400, 1)}; }
-
 }  // namespace
 
 ReactionParameters ReactionParameters::of(CongestionControl kind, Rate line) {
+    const std::uint64_t bits = line.bits_per_second;
+    ReactionParameters made;
+    made.kind = kind;
+    made.line_rate = made.min_rate = line;
+    // The paper's 100 Mb/s at 40 Gb/s.
+    const Rate lowest{std::max<std::uint64_t>(bits / 400, 1)};
     switch (kind) {
-        case CongestionControl::dcqcn:
-            return scaled(line);
-        case CongestionControl::dcqcn_paper:
-            return paper(line);
-        case CongestionControl::dcqcn_timer:
-            return nic(line);
         case CongestionControl::none:
             break;
+        case CongestionControl::dcqcn_paper:
+            made.min_rate = {std::min<std::uint64_t>(100'000'000, bits)};
+            made.additive = {40'000'000};
+            made.hyper = {200'000'000};  // the authors' ns-3 model's
+            made.byte_counter = 10'000'000;
+            break;
+        case CongestionControl::dcqcn:  // as the paper's at 40 Gb/s
+            made.min_rate = lowest;
+            made.additive = {bits / 1'000};
+            made.hyper = {bits / 200};
+            made.byte_counter = std::max<std::uint64_t>(bits / 4'000, 1);
+            break;
+        case CongestionControl::dcqcn_timer:
+            made.min_rate = lowest;
+            made.additive = {bits / 5'000};  // 5 Mb/s at 25 Gb/s
+            made.hyper = {bits / 500};
+            made.alpha_period = microseconds(1);
+            made.increase_period = microseconds(300);
+            made.decrease_period = microseconds(4);
+            made.fast_recovery = 1;
     }
-    return none(line);
-}
-
-ReactionParameters ReactionParameters::none(Rate line) {
-    ReactionParameters parameters;
-    parameters.line_rate = parameters.min_rate = line;
-    return parameters;
-}
-
-ReactionParameters ReactionParameters::paper(Rate line) {
-    ReactionParameters parameters;
-    parameters.kind = CongestionControl::dcqcn_paper;
-    parameters.line_rate = line;
-    parameters.min_rate = {std::min<std::uint64_t>(100'000'000, line.bits_per_second)};
-    parameters.additive = {40'000'000};
-    parameters.hyper = {200'000'000};
-    parameters.byte_counter = 10'000'000;
-    return parameters;
-}
-
-// 40, 200 and 100 Mb/s and 10 MB at 40 Gb/s.
-ReactionParameters ReactionParameters::scaled(Rate line) {
-    ReactionParameters parameters = paper(line);
-    parameters.kind = CongestionControl::dcqcn;
-    parameters.min_rate = lowest_rate(line);
-    parameters.additive = {line.bits_per_second / 1'000};
-    parameters.hyper = {line.bits_per_second / 200};
-    parameters.byte_counter = std::max<std::uint64_t>(line.bits_per_second / 4'000, 1);
-    return parameters;
-}
-
-ReactionParameters ReactionParameters::nic(Rate line) {
-    ReactionParameters parameters;
-    parameters.kind = CongestionControl::dcqcn_timer;
-    parameters.line_rate = line;
-    parameters.min_rate = lowest_rate(line);
-    parameters.additive = {line.bits_per_second / 5'000};  // 5 Mb/s at 25 Gb/s
-    parameters.hyper = {line.bits_per_second / 500};
-    parameters.alpha_period = microseconds(1);
-    parameters.increase_period = microseconds(300);
-    parameters.decrease_period = microseconds(4);
-    parameters.fast_recovery = 1;
-    return parameters;
+    return made;
 }
 
 bool ReactionParameters::valid() const {

@@ -49,12 +49,8 @@ struct ReactionParameters {
     bool clamp_target = false;  // dcqcn_timer: a cut lowers the target even if no increase came between
     bool operator==(const ReactionParameters&) const = default;
 
-    // The defaults of a kind, and of each by its name.
+    // The defaults of a kind.
     static ReactionParameters of(CongestionControl kind, Rate line);
-    static ReactionParameters none(Rate line);
-    static ReactionParameters paper(Rate line);   // R_HAI is the authors' ns-3 model's
-    static ReactionParameters scaled(Rate line);  // as the paper's at 40 Gb/s
-    static ReactionParameters nic(Rate line);     // rates are proportional to the line, too
     bool valid() const;
 };
 

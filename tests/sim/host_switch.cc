@@ -67,7 +67,7 @@ tl::expected<std::unique_ptr<Port>, std::string> HostPorts::open(const std::stri
     spec.nic.address = host_address(id);
     spec.nic.first_qp = first_qp;
     spec.nic.seed = config.seed;
-    spec.nic.reaction = roce::ReactionParameters::none(port.speed);
+    spec.nic.reaction = roce::ReactionParameters::of(roce::CongestionControl::none, port.speed);
     for (const HostFlow& flow : setup_.flows) {
         spec.flows.push_back(flow.settings);
         spec.flows.back().path_rate = port.speed;

@@ -85,7 +85,7 @@ TEST(Host, aRunIsTheSameTwiceAndForAnyNumberOfWorkers) {
         flow.kind = Kind::read;
         setup.flows.push_back({{4, 2}, 1, 2, flow});
         setup.each = [](unsigned, HostPortSpec& spec) {
-            spec.nic.reaction = ReactionParameters::paper(spec.speed);
+            spec.nic.reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, spec.speed);
         };
         HostSwitch sim(config, setup, fmt::format("workers {}", workers), incast_packets);
         sim.drain(Time{} + milliseconds(50));
@@ -261,7 +261,8 @@ TEST(Host, congestionControlChangesLive) {
     sim.run_until(Time{} + milliseconds(1));
     const auto queue = [&] { return sim.device().port(2).queue[lossless].use.used_cells() * 256; };
     CHECK_TRUE(queue() > 2'000'000);
-    for (unsigned id = 0; id < 3; ++id) sim.host(id).set_reaction(ReactionParameters::paper(gigabits(40)));
+    for (unsigned id = 0; id < 3; ++id)
+        sim.host(id).set_reaction(ReactionParameters::of(CongestionControl::dcqcn_paper, gigabits(40)));
     sim.run_until(Time{} + milliseconds(6));
     CHECK_TRUE(queue() < 200'000);
 }

@@ -112,7 +112,8 @@ TEST(HostOptions, everyOptionIsInTheUsageAndTakesItsValue) {
                                         "--scale",       "500",       "--speed",        "10G",
                                         "--reaction",    "1us",       "--events",       "f"});
     const HostNic nic = make_host_nic(options, {});
-    CHECK_TRUE(nic.settings.reaction == roce::ReactionParameters::nic(gigabits(10)));
+    CHECK_TRUE(nic.settings.reaction ==
+               roce::ReactionParameters::of(roce::CongestionControl::dcqcn_timer, gigabits(10)));
     LONGS_EQUAL(3, nic.settings.ack.priority);
     LONGS_EQUAL(3, nic.settings.ack.dscp);
     LONGS_EQUAL(56, nic.settings.cnp.dscp);

@@ -120,9 +120,10 @@ std::string by_speed(const std::function<std::string(const roce::ReactionParamet
     std::string text;
     for (const std::uint64_t speed : {25U, 40U, 100U, 200U, 400U, 800U}) {
         const Rate line = gigabits(speed);
-        append_item(
-            text, ", ",
-            fmt::format("{} at {}", constant(roce::ReactionParameters::scaled(line)), print_rate(line)));
+        append_item(text, ", ",
+                    fmt::format("{} at {}",
+                                constant(roce::ReactionParameters::of(roce::CongestionControl::dcqcn, line)),
+                                print_rate(line)));
     }
     return text;
 }

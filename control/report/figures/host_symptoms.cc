@@ -168,8 +168,8 @@ class TransferSymptoms {
         for (const auto& [host, told] : senders) {
             if (told.cnps == 0) continue;
             if (told.incast->link.speed == Rate{}) find_link(*told.to, *told.incast);
-            const auto dcqcn =
-                roce::ReactionParameters::scaled(host->port->nic().settings().reaction.line_rate);
+            const auto dcqcn = roce::ReactionParameters::of(roce::CongestionControl::dcqcn,
+                                                            host->port->nic().settings().reaction.line_rate);
             const Rate step = told.incast->wanted_step(dcqcn.increase_period);
             const bool suffices = step <= host->config->rate_ai.value_or(dcqcn.additive);
             tell(host->name,

@@ -26,7 +26,7 @@ HostPortSpec spec_of(unsigned end, rte_mempool* pool) {
     spec.obeys = PeerDelay{};
     spec.nic.address = address_of(end);
     spec.nic.first_qp = first_qp;
-    spec.nic.reaction = roce::ReactionParameters::paper(spec.speed);
+    spec.nic.reaction = roce::ReactionParameters::of(roce::CongestionControl::dcqcn_paper, spec.speed);
     spec.flows.resize(1);
     spec.flows[0].sizes = roce::MessageSizes::fixed(20'000);
     spec.flows[0].arrivals.depth = 2;

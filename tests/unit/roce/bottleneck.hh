@@ -21,7 +21,7 @@ namespace sluice::roce {
 struct BottleneckSettings {
     unsigned queue_pairs = 2;
     std::uint64_t seed = 1;
-    ReactionParameters reaction = ReactionParameters::paper(gigabits(40));
+    ReactionParameters reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, gigabits(40));
     MarkAt mark_at = MarkAt::dequeue;
     Duration cnp_interval = microseconds(50);
     Duration spread = microseconds(100);    // starts are drawn from it

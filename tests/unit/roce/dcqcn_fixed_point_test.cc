@@ -88,7 +88,7 @@ TEST(DcqcnFixedPoint, marksAtEnqueueComeLateAndTheQueueSwings) {
 
 TEST(DcqcnFixedPoint, withoutReactionTheQueueGrowsWithoutEnd) {
     BottleneckSettings settings;
-    settings.reaction = ReactionParameters::none(gigabits(40));
+    settings.reaction = ReactionParameters::of(CongestionControl::none, gigabits(40));
     settings.transient = settings.spread = {};
     settings.measured = milliseconds(1);
     // 40 Gb/s too many for 1 ms are 5 MB of wire, half of that in the mean.

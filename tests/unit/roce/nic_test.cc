@@ -46,7 +46,7 @@ class NicPair {
         for (unsigned end = 0; end < 2; ++end) {
             settings[end].address = address(end);
             settings[end].first_qp = first_qp;
-            settings[end].reaction = ReactionParameters::none(line);
+            settings[end].reaction = ReactionParameters::of(CongestionControl::none, line);
             settings[end].ack = {26, ack_class, Ecn::ect0, {}};
             settings[end].cnp = {48, cnp_class, Ecn::not_ect, {}};
         }
@@ -255,7 +255,7 @@ TEST(Nic, cnpsGoBeforeAcksAndThoseBeforeData) {
 
 TEST(Nic, dataKeepsTheRateOfItsQueuePair) {
     NicPair pair;
-    pair.settings[0].reaction = ReactionParameters::paper(line);
+    pair.settings[0].reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
     pair.flows[0].sizes = MessageSizes::fixed(1'000'000);
     pair.flows[0].messages = 1;
     pair.marks = true;
@@ -272,7 +272,7 @@ TEST(Nic, dataKeepsTheRateOfItsQueuePair) {
 
 TEST(Nic, aNewMessageWaitsForTheRate) {
     NicPair pair;
-    pair.settings[0].reaction = ReactionParameters::paper(line);
+    pair.settings[0].reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
     pair.settings[1].cnp_interval = {};
     pair.flows[0].sizes = MessageSizes::fixed(1000);
     pair.flows[0].messages = UINT64_MAX;
@@ -286,7 +286,7 @@ TEST(Nic, aNewMessageWaitsForTheRate) {
 
 TEST(Nic, readResponsesKeepTheRateOfTheResponder) {
     NicPair pair;
-    pair.settings[1].reaction = ReactionParameters::paper(line);
+    pair.settings[1].reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
     pair.flows[0].kind = Kind::read;
     pair.flows[0].sizes = MessageSizes::fixed(1'000'000);
     pair.flows[0].messages = 1;
@@ -307,7 +307,7 @@ TEST(Nic, cnpsFollowIntervalScopeAndMisconfiguration) {
         pair.flows[0].messages = 1;
         pair.marks = true;
         for (NicSettings& each : pair.settings) {
-            each.reaction = ReactionParameters::paper(line);
+            each.reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
             change(each);
         }
         pair.run(us(50'000));  // at 100 Mb/s a packet takes 88 us
@@ -404,7 +404,7 @@ TEST(Nic, nothingIsAllocatedPerPacket) {
     NicPair pair;
     pair.flow_of_qp.resize(100);
     pair.flows[0].messages = UINT64_MAX;
-    pair.settings[0].reaction = ReactionParameters::paper(line);
+    pair.settings[0].reaction = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
     Nic& nic = pair.nic(0);
     std::vector<std::uint8_t> bytes(max_packet_bytes);
     MemoryLeakDetector* detector = MemoryLeakWarningPlugin::getGlobalDetector();

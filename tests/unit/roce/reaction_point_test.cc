@@ -15,16 +15,16 @@ constexpr Rate line = gigabits(40);
 using Phase = ReactionPoint::Phase;
 
 const ReactionParameters& paper() {
-    static const ReactionParameters parameters = ReactionParameters::paper(line);
+    static const ReactionParameters parameters = ReactionParameters::of(CongestionControl::dcqcn_paper, line);
     return parameters;
 }
 const ReactionParameters& nic() {
-    static const ReactionParameters parameters = ReactionParameters::nic(line);
+    static const ReactionParameters parameters = ReactionParameters::of(CongestionControl::dcqcn_timer, line);
     return parameters;
 }
 const ReactionParameters& clamping_nic() {
     static const ReactionParameters parameters = [] {
-        ReactionParameters clamping = ReactionParameters::nic(line);
+        ReactionParameters clamping = ReactionParameters::of(CongestionControl::dcqcn_timer, line);
         clamping.clamp_target = true;
         return clamping;
     }();
@@ -62,7 +62,7 @@ TEST_GROUP(ReactionPoint){};
 TEST(ReactionPoint, refusesParametersThatWouldStallOrLeaveTheBounds) {
     CHECK_TRUE(paper().valid());
     CHECK_TRUE(nic().valid());
-    CHECK_TRUE(ReactionParameters::none(line).valid());
+    CHECK_TRUE(ReactionParameters::of(CongestionControl::none, line).valid());
     const auto refuses = [](auto change) {
         ReactionParameters parameters = nic();
         change(parameters);
@@ -81,7 +81,7 @@ TEST(ReactionPoint, refusesParametersThatWouldStallOrLeaveTheBounds) {
 }
 
 TEST(ReactionPoint, withoutCongestionControlNothingHappens) {
-    const ReactionParameters none = ReactionParameters::none(line);
+    const ReactionParameters none = ReactionParameters::of(CongestionControl::none, line);
     ReactionPoint point(none);
     for (int n = 0; n < 10; ++n) {
         point.on_cnp(us(n));
@@ -221,10 +221,12 @@ TEST(ReactionPoint, fallsToTheLeastRateAndComesBackToRest) {
 }
 
 TEST(ReactionPoint, nicDefaultsAreProportionalToTheLine) {
-    const ReactionParameters at_25g = ReactionParameters::nic(gigabits(25));
+    const ReactionParameters at_25g = ReactionParameters::of(CongestionControl::dcqcn_timer, gigabits(25));
     UNSIGNED_LONGS_EQUAL(5'000'000, at_25g.additive.bits_per_second);
     UNSIGNED_LONGS_EQUAL(50'000'000, at_25g.hyper.bits_per_second);
-    UNSIGNED_LONGS_EQUAL(20'000'000, ReactionParameters::nic(gigabits(100)).additive.bits_per_second);
+    UNSIGNED_LONGS_EQUAL(
+        20'000'000,
+        ReactionParameters::of(CongestionControl::dcqcn_timer, gigabits(100)).additive.bits_per_second);
 }
 
 TEST(ReactionPoint, defaultsAreThePapersAt40GAndProportionalToTheLine) {

@@ -101,9 +101,10 @@ struct Reference {
 };
 
 ReactionParameters parameters_of(std::uint64_t seed) {
-    ReactionParameters parameters = seed % 6 == 0   ? ReactionParameters::paper(line)
-                                    : seed % 6 == 3 ? ReactionParameters::scaled(line)
-                                                    : ReactionParameters::nic(line);
+    ReactionParameters parameters =
+        seed % 6 == 0   ? ReactionParameters::of(CongestionControl::dcqcn_paper, line)
+        : seed % 6 == 3 ? ReactionParameters::of(CongestionControl::dcqcn, line)
+                        : ReactionParameters::of(CongestionControl::dcqcn_timer, line);
     parameters.clamp_target = seed % 3 == 2;
     if (seed % 5 == 0) parameters.gain = fraction_one / 16;
     if (seed % 7 == 0) parameters.min_rate = gigabits(3);
