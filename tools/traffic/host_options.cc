@@ -132,9 +132,12 @@ std::string wrong_with(const HostOptions& options) {
         if (!is_host(to)) return fmt::format("--to {} is none of --hosts", print_address(to));
     }
     if (!options.answers && options.kind == Kind::read) return "--kind read needs --answers yes";
-    if (options.nic_rate() < gigabits(1) || options.nic_rate() > gigabits(800))
-        return fmt::format("--rate {} times --scale {} is a line of {}; wanted: from 1G to 800G",
-                           print_rate(options.rate), options.scale, print_rate(options.nic_rate()));
+    // DCQCN's constants are those of fast lines.
+    const Rate least = options.cc == Cc::none ? Rate{1'000'000} : gigabits(1);
+    if (options.nic_rate() < least || options.nic_rate() > gigabits(800))
+        return fmt::format("--rate {} times --scale {} is a line of {}; wanted: from {} to 800G",
+                           print_rate(options.rate), options.scale, print_rate(options.nic_rate()),
+                           print_rate(least));
     return {};
 }
 
