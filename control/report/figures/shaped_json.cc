@@ -339,8 +339,11 @@ bool tell(const Json& value, Taker& taker) {
         }
         case Json::value_t::boolean:
             return taker.boolean(value.get<bool>());
-        case Json::value_t::number_integer:
-            return taker.number_integer(value.get<Json::number_integer_t>());
+        case Json::value_t::number_integer: {  // in text there is no difference from 0 on
+            const auto number = value.get<Json::number_integer_t>();
+            return number < 0 ? taker.number_integer(number)
+                              : taker.number_unsigned(static_cast<Json::number_unsigned_t>(number));
+        }
         case Json::value_t::number_unsigned:
             return taker.number_unsigned(value.get<Json::number_unsigned_t>());
         case Json::value_t::number_float:
