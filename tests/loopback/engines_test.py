@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sweeps as job arrays of engines that are there: the command lines of the README. Slurm with --long: controller, node and munge on this
+"""Sweeps as job arrays of engines that are there: the command lines of the manual. Slurm with --long: controller, node and munge on this
 machine, and a task that is requeued in its middle."""
 
 import contextlib
@@ -132,8 +132,8 @@ class Cluster:
 
 
 def documented(engine):
-    """The command line that the README has for it."""
-    text = " ".join((ROOT / "tools" / "fabric" / "README.md").read_text().split())
+    """The command line that the manual has for it."""
+    text = " ".join((ROOT / "tools" / "fabric" / "manual.md").read_text().split())
     return re.search({"slurm": r"`(sbatch [^`]*)`", "kubernetes": r"`(sh -c [^`]*JOB_COMPLETION_INDEX[^`]*)`"}[engine], text)[1]
 
 

@@ -99,7 +99,7 @@ class Contents(loopback.Case):
                                      ("sluice-traffic.1", "sluice-traffic", ["--help"]), ("sluice-fabric.1", "sluice-fabric", ["--help"]),
                                      ("sluice-import.1", "sluice-import", ["--help"]), ("sluice-peer.1", "sluice-peer", ["--help"])):
             text = said(PROGRAM[program], *helps)
-            options = set(re.findall(r"(?<![\w-])--[a-z][a-z_-]*", text.split("exit status")[0]))
+            options = set(re.findall(r"(?<![\w-])--[a-z][a-z_-]*", text.split("\nexit status")[0]))
             self.assertGreater(len(options), 4, page)
             tags = entries(page)[("HEADROOM" if "headroom" in helps else "OPTIONS", "")]
             here = {tag.split()[0] for tag in tags}
