@@ -2,7 +2,7 @@
 //
 // Words are as getopt_long(3) takes them: --key VALUE or --key=VALUE, cut to any beginning that means one
 // option only, before or behind the operands; -- ends the options. --help, --man and --version are every
-// program's, and --complete WORDS... for completion.bash: what the last of the words may become.
+// program's, and --complete WORDS... for bash's completion: what the last of the words may become.
 #pragma once
 
 #include <fmt/format.h>
