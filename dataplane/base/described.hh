@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// Of the frame as it is made: without its tag it still has a parser's view.
+// The head of a frame as it is made: without its tag it still fills a parser's view.
 constexpr std::uint32_t described_bytes = parse_view_bytes + sizeof(VlanTag);
 // A shorter frame might not end in payload there.
 constexpr std::uint32_t min_described_frame = described_bytes + roce::max_trailer_bytes + 1;

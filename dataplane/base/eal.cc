@@ -24,7 +24,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-// EAL is one a process, and so is its log; nothing else in Sluice is.
+// A process has one EAL and one log of it; nothing else in Sluice is global.
 struct LogBuffer {
     std::mutex mutex;
     std::string text;
@@ -51,7 +51,7 @@ ssize_t append_log(void*, const char* bytes, std::size_t count) {
 
 bool takes_cards = false;  // this process's EAL, once
 
-constexpr std::size_t own_bytes = std::size_t{64} << 20;  // what EAL takes for itself
+constexpr std::size_t own_bytes = std::size_t{64} << 20;  // that EAL takes for itself
 
 // EAL writes under a runtime directory even when told not to share; an ordinary user may have none.
 void ensure_runtime_directory() {
@@ -59,8 +59,7 @@ void ensure_runtime_directory() {
     static_cast<void>(setenv("XDG_RUNTIME_DIR", "/tmp", 0));
 }
 
-// DPDK makes every pool with these operations before it takes those that it is to have. They are a driver of
-// its own, which is found at run time.
+// DPDK makes every pool with these operations first, by a driver that it loads at run time.
 bool has_ring_driver() {
     const std::span known(rte_mempool_ops_table.ops, rte_mempool_ops_table.num_ops);
     return std::ranges::any_of(known, [](const rte_mempool_ops& one) { return "ring_mp_mc"sv == one.name; });
@@ -107,9 +106,8 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
         args.emplace_back("--in-memory");
         eal.note_ = "hugepages";
     } else {
-        args.emplace_back("--no-huge");
-        args.emplace_back("-m");
-        args.emplace_back(std::to_string(((options.memory_bytes + own_bytes) >> 20) + 1));
+        const std::size_t megabytes = ((options.memory_bytes + own_bytes) >> 20) + 1;
+        args.insert(args.end(), {"--no-huge", "-m", std::to_string(megabytes)});
         eal.note_ = "ordinary memory (no hugepages)";
     }
     args.emplace_back("--no-telemetry");
@@ -117,10 +115,9 @@ tl::expected<Eal, std::string> Eal::start(const EalOptions& options) {
     if (std::string lack = lacks_of_sysfs(takes_cards); !lack.empty()) return tl::unexpected(std::move(lack));
     if (!takes_cards) args.emplace_back("--no-pci");
     for (const std::string& device : options.pci) args.insert(args.end(), {"-a", device});
-    // One lcore, floating: workers are threads of our own that register themselves.
-    args.emplace_back("--lcores");
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    args.emplace_back("0@(0-" + std::to_string(cpus - 1) + ")");
+    // A floating lcore: workers are threads of our own that register themselves.
+    const std::string last_cpu = std::to_string(sysconf(_SC_NPROCESSORS_ONLN) - 1);
+    args.insert(args.end(), {"--lcores", "0@(0-" + last_cpu + ")"});
     args.insert(args.end(), options.extra.begin(), options.extra.end());
 
     ensure_runtime_directory();
@@ -181,9 +178,8 @@ std::string Eal::errors_since(LogMark mark) {
 
 }  // namespace sluice
 
-// EAL sets VFIO up whenever it starts, cards or not, and gives up where there is no /sys/module, as in a
-// container of systemd-nspawn. It calls this function by its name, so ours comes first; without cards there
-// is nothing to set up, as on a machine without the module.
+// EAL sets VFIO up at every start, and fails where there is no /sys/module (systemd-nspawn). It finds this
+// function by its name, so ours comes first: without cards it sets nothing up.
 int rte_vfio_enable(const char* module) {
     if (!sluice::takes_cards) return 0;
     const auto dpdks = reinterpret_cast<decltype(&rte_vfio_enable)>(dlsym(RTLD_NEXT, "rte_vfio_enable"));

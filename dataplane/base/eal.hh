@@ -1,4 +1,4 @@
-// DPDK's environment, started once a process with options that are derived, so that a user need not know any.
+// DPDK's environment, started once in a process. Its options are derived, so that a user need not know any.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 namespace sluice {
 
 struct EalOptions {
-    std::size_t memory_bytes = 0;    // what it keeps of pools
-    std::size_t hugepage_bytes = 0;  // packets and tables, which it has in hugepages alone (memory.hh)
-    std::vector<std::string> pci;    // PCI devices, with their arguments: all that DPDK may have
-    std::string needs_hugepages;     // what does, for the refusal: "a PCI port"; empty: nothing
-    bool allow_hugepages = true;     // false: the virtual clock, where speed of memory is not the point
+    std::size_t memory_bytes = 0;    // for its own part of pools
+    std::size_t hugepage_bytes = 0;  // packets and tables, which go into hugepages only (memory.hh)
+    std::vector<std::string> pci;    // the PCI devices that DPDK may probe, with their arguments
+    std::string needs_hugepages;     // named in the refusal: "a PCI port"; empty: nothing does
+    bool allow_hugepages = true;     // false: the virtual clock, which needs no fast memory
     std::vector<std::string> extra;  // the user's own arguments, last
 };
 
 class Eal {
   public:
-    // Whether free hugepages hold the memory it takes; an error where it must have them and they do not.
+    // True when free hugepages hold the memory that EAL takes; an error where it needs them and they do not.
     struct Lack {
         std::string wrong, remedy;
     };
     static tl::expected<bool, Lack> finds_hugepages(const EalOptions& options);
-    // What it lacks where `usable` bytes of the pool are for it, and the command that mends it.
+    // The lack where `usable` bytes of the pool are free for EAL, and the command that mends it.
     static std::optional<Lack> lacks_of_hugepages(const EalOptions& options, const HugepagePool& pool,
                                                   std::uint64_t usable);
     // The part of /sys without which it does not start: an error's text, or empty. `machine`: its root, for
@@ -49,7 +49,7 @@ class Eal {
     using LogMark = std::size_t;
     static LogMark log_mark();
     static std::string log_since(LogMark mark);
-    // Of these the lines of EAL itself, which logs nothing but errors.
+    // The lines of EAL itself among them: it logs errors only.
     static std::string errors_since(LogMark mark);
 
   private:

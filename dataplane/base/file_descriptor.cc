@@ -22,8 +22,8 @@ bool is_named(const struct stat& ours, const std::string& path) {
 
 }  // namespace
 
-// Between the opening and the lock its owner may have removed or renamed it: then the lock is on a file that
-// nobody else finds, and the next attempt takes the one of the name.
+// Between opening and lock the owner may have removed or renamed the file: the next attempt opens the name
+// again.
 FileDescriptor open_locked(const std::string& path, int how) {
     for (unsigned attempt = 0, refused = 0; attempt < lock_attempts; ++attempt) {
         FileDescriptor file(open(path.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_of_new));

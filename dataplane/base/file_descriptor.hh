@@ -32,15 +32,15 @@ class FileDescriptor {
     int number_ = -1;
 };
 
-// What the kernel refused, with its reason (errno).
+// A refusal of the kernel, with its reason (errno).
 inline std::string because(const std::string& what) { return what + ": " + std::strerror(errno); }
 
-// A file that has one owner, in this process or another: the kernel takes its lock (flock) away with the
-// descriptor, so with a process that is killed, too.
+// A file with one owner, in this process or another. The kernel ends the lock (flock) with the descriptor, so
+// with a killed process, too.
 //
-// Opened as `how` says (O_RDWR | O_CREAT, ...), no link followed, and locked. errno says why not: EWOULDBLOCK
-// when it has an owner, for half a second, EEXIST when it is no regular file. The owner may remove or rename
-// it.
+// Opens as `how` says (O_RDWR | O_CREAT, ...), follows no link, and locks. errno says why not: EWOULDBLOCK
+// when another has had it for half a second, EEXIST when it is not a regular file. The owner may remove or
+// rename it.
 FileDescriptor open_locked(const std::string& path, int how);
 
 }  // namespace sluice

@@ -1,9 +1,7 @@
-// The files of one command: those that it reads, and those that it writes. No file may be written that has
-// another part, too.
+// The files that one command reads and writes. A file that it writes may have no second role.
 //
-// Files are compared as the kernel knows them, by device and inode, or by those of the folder and the name
-// where there is no file yet: a link, "./" or another spelling hides nothing. Devices and pipes may be
-// shared.
+// Files are compared by device and inode, or by those of the folder and the name where there is no file yet,
+// so a link, "./" or another spelling hides nothing. Devices and pipes may be shared.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +12,7 @@
 
 namespace sluice {
 
-// The file that is written where `path` is a link, be it to none; else `path`.
+// The file that a write to `path` reaches, through links; it need not be there.
 std::filesystem::path link_target(std::filesystem::path path);
 
 class FileRoles {

@@ -39,8 +39,7 @@ constexpr std::size_t large = std::size_t{2} << 20, small = 4096;
 LargePages::LargePages(std::size_t bytes) {
     if (bytes == 0) return;
     bytes = (bytes + large - 1) / large * large;
-    // A large page begins at a multiple of its size, which not every kernel's mmap does: more is taken, and
-    // both ends given back.
+    // A large page begins at a multiple of its size, but not every mmap does: map more, and unmap both ends.
     void* memory = mmap(nullptr, bytes + large, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return;
     auto* const first = static_cast<std::byte*>(memory);

@@ -31,7 +31,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// A descriptor of ours that is this file, such as standard output: opened anew it would be cut to nothing.
+// A descriptor of ours that is this file already, such as standard output: opened anew it would be truncated.
 FileDescriptor standard_stream(const struct stat& status) {
     for (const int number : {STDOUT_FILENO, STDERR_FILENO}) {
         struct stat ours {};
@@ -120,7 +120,7 @@ std::string OutputFile::close(const std::function<std::string(const std::string&
     closed_ = true;
     flush();
     if (error_ == 0 && claim_ && durable && fsync(file()) != 0) error_ = errno;
-    // Some file systems tell only at a close that there was no room.
+    // Some file systems report only at close that there was no room.
     if (error_ == 0) {
         const int copy = fcntl(file(), F_DUPFD_CLOEXEC, 0);
         if (copy < 0 || ::close(copy) != 0) error_ = errno;

@@ -1,11 +1,10 @@
-// A file that appears whole or not at all. It is written as PATH.sluice-part, which becomes PATH when `close`
-// has written the last byte. The mode and the owner of the file that was there before are kept, and so is a
-// link: the file that it names is replaced.
+// A file that appears whole or not at all: it is written as PATH.sluice-part, which `close` renames to PATH.
+// Mode and owner of an earlier PATH stay, and so does a link: the file that it names is replaced.
 //
-// PATH.sluice-part, a name that nobody else uses, is locked as long as its writer lives, so that a second
-// writer of PATH is refused, in this process or another. An existing PATH that is no regular file (a pipe,
-// /dev/null) is written in place, without a lock. The first error stays: later bytes are not written, and
-// `close` tells it. Errors are one line that names PATH. Nothing throws, but for want of memory.
+// PATH.sluice-part is locked while its writer lives, so a second writer of PATH is refused, in this process
+// or another. A PATH that is not a regular file (a pipe, /dev/null) is written in place, without a lock. The
+// first error stays: later bytes are not written, and `close` returns it. Errors are one line that names
+// PATH. Nothing throws, but for want of memory.
 #pragma once
 
 #include <functional>
@@ -19,7 +18,7 @@
 
 namespace sluice {
 
-// The right to write PATH: PATH.sluice-part, open and locked. It is removed with its owner.
+// The right to write PATH: PATH.sluice-part, open and locked, removed with its owner.
 class OutputClaim {
   public:
     // False for a file that is written in place, and for no name.
@@ -49,11 +48,12 @@ class OutputFile {
     ~OutputFile() = default;  // without `close`: nothing is left
 
     void write(std::string_view bytes);
-    // `durable`: it is on the disk, too, before it takes the place of a file that somebody needs.
+    // `durable`: it is on the disk before it replaces a file that somebody needs.
     std::string close(bool durable = false) {
         return close([](const std::string&) { return std::string(); }, durable);
     }
-    // `complete`: told the part's path before that becomes PATH; its error's text, or empty.
+    // `complete` is called with the part's path before that becomes PATH; it returns an error's text, or
+    // empty.
     std::string close(const std::function<std::string(const std::string& part)>& complete,
                       bool durable = false);
 

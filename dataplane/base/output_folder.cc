@@ -29,7 +29,7 @@ std::string cannot_be_written(const std::string& file, int error) {
     return file + ": cannot be written: " + std::strerror(error);
 }
 
-// Numbers, blanks between them, and a name: what is left of `line` after one.
+// Cuts a number and the blank behind it off `line`.
 bool take_number(std::string_view& line, std::uint64_t& number) {
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
     if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
@@ -37,7 +37,7 @@ bool take_number(std::string_view& line, std::uint64_t& number) {
     return true;
 }
 
-// Of all that the file holds: it tells a change, not an attack. Nothing: it cannot be read.
+// A hash of the whole file, to detect changes, not attacks. Nothing: it cannot be read.
 std::optional<std::uint64_t> hash_of(const std::string& path) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     std::array<std::uint64_t, 8192> words{};
@@ -102,7 +102,7 @@ OutputFolder::~OutputFolder() {
     if (entries_.empty())
         static_cast<void>(std::remove(file(list_name).c_str()));
     else
-        static_cast<void>(rewrite());  // what stands there is as true, in the order of writing
+        static_cast<void>(rewrite());  // the list is right without it, in the order of writing
 }
 
 bool OutputFolder::owns(const std::string& name, const Content& content) const {
@@ -115,7 +115,7 @@ bool OutputFolder::is_as_left(const std::string& name) const {
     return there && owns(name, *there);
 }
 
-// Writes the list anew, without what is no longer so.
+// Writes the list anew, without files that have changed.
 std::string OutputFolder::remember() {
     const auto known = std::exchange(entries_, {});
     for (const auto& [name, content] : known)
@@ -145,7 +145,7 @@ std::string OutputFolder::no_way_to(const std::string& name) const {
         struct stat folder {};
         const std::string part = file(name.substr(0, slash));
         if (lstat(part.c_str(), &folder) == 0 && !S_ISDIR(folder.st_mode))
-            return part + ": is there, and is no folder; do: move it away, or name another folder";
+            return part + ": is there, and is not a folder; do: move it away, or name another folder";
     }
     return {};
 }

@@ -1,5 +1,5 @@
 // A packet is a DPDK mbuf; Sluice's own facts about it lie in the mbuf's dynamic fields. Owner: the worker
-// that has the packet in hand. It travels between workers only through a mailbox.
+// that holds it. It travels between workers only through a mailbox.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -46,9 +46,9 @@ struct PacketMeta {
     void arrive(std::uint16_t bytes, PortId port, ClassId group);
 };
 
-// Where the meta lies in every mbuf, in its second line, which the driver and the pool read anyway: a packet
-// is two lines and its frame. They are dynamic fields of DPDK's (rte_mbuf_dyn.h): our first eight octets are
-// those of the receive timestamp, which a driver may write before we do, the others our own.
+// The meta's place in every mbuf: in its second line, which the driver and the pool read anyway, so a packet
+// is two lines and its frame. These are DPDK's dynamic fields (rte_mbuf_dyn.h): the first eight octets are
+// the receive timestamp's, which a driver may write before we do, the others our own.
 constexpr std::size_t packet_meta_offset = 96;
 static_assert(sizeof(PacketMeta) == 32 && packet_meta_offset + sizeof(PacketMeta) == sizeof(rte_mbuf));
 static_assert(offsetof(rte_mbuf, dynfield1) <= packet_meta_offset);
@@ -64,8 +64,8 @@ inline void PacketMeta::arrive(std::uint16_t bytes, PortId port, ClassId group) 
     std::memcpy(reinterpret_cast<std::uint8_t*>(this) + first, &fields, sizeof fields);
 }
 
-// Reserves them, once a process, before any packet is made. Returns the error's text, empty when they are
-// ours: another user of EAL may have taken them before.
+// Reserves them, once in a process, before any packet is made. An error's text, or empty: another user of EAL
+// may have taken them.
 std::string reserve_packet_meta();
 
 enum : std::uint8_t {
@@ -85,7 +85,7 @@ constexpr std::uint32_t packet_data_bytes = 2048;
 
 inline std::uint8_t* frame_bytes(Packet* packet) { return rte_pktmbuf_mtod(packet, std::uint8_t*); }
 
-// Where the buffer will receive its next frame.
+// The place of the frame that the buffer receives next.
 inline std::uint8_t* next_frame(Packet* packet) {
     return reinterpret_cast<std::uint8_t*>(packet) + sizeof(Packet) + RTE_PKTMBUF_HEADROOM;
 }
@@ -110,7 +110,7 @@ inline std::uint32_t data_bytes_of(rte_mempool* pool) {
     return rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 }
 
-// Whether a frame on a wire is MAC control: pauses, which are exempt from what happens to data.
+// True for MAC control, that is pauses: rules for data do not apply to them.
 inline bool is_mac_control(Packet* packet) {
     return packet->pkt_len == pfc_frame_bytes && packet->data_len == pfc_frame_bytes &&
            load_be<std::uint16_t>(frame_bytes(packet) + 12) == ether_type::mac_control;

@@ -21,8 +21,8 @@
 
 namespace sluice {
 
-// The batches of free packets of a growing pool, by their first packets. A stack without a lock links each
-// entry at the start, and a growing pool may have many times what it grows to.
+// The batches of free packets of a growing pool, by their first packets. rte_stack links every entry at the
+// start, and a growing pool may never grow to most of its size.
 class LockedBatches {
   public:
     // Throws std::bad_alloc.
@@ -47,20 +47,19 @@ class LockedBatches {
 
 namespace {
 
-// Free packets that go from thread to thread together. It lies behind the mbuf of the first of them, where a
-// frame was.
+// Free packets that go from thread to thread together. The batch lies behind the mbuf of its first packet, in
+// place of a frame.
 class FreeBatch {
   public:
     static FreeBatch& in(void* packet) {
         return *reinterpret_cast<FreeBatch*>(static_cast<std::uint8_t*>(packet) + sizeof(rte_mbuf));
     }
-    // Of how many at most, where `bytes` are behind the mbuf.
+    // The most packets of a batch, where `bytes` lie behind the mbuf.
     static unsigned capacity(std::uint32_t bytes) {
         return std::min<unsigned>(most, (bytes - sizeof(FreeBatch)) / sizeof(void*));
     }
 
-    // acquire: the thread that takes the batch sees all writes of the threads that filled it, its packets
-    // too.
+    // acquire: the thread that takes the batch sees all writes of the threads that filled it.
     unsigned count() { return std::atomic_ref(count_).load(std::memory_order_acquire); }
     void begin() { count_ = 0; }
     void append(std::span<void* const> packets) {
@@ -75,8 +74,8 @@ class FreeBatch {
     }
 
   private:
-    // PacketDemand counts twice the size of each thread's cache, which holds 1.5 times that at most: a batch
-    // that a thread has in hand here for a moment is less than the difference, so that nobody finds too few.
+    // PacketDemand counts each thread's cache twice, and it holds 1.5 times its size at most: a batch that a
+    // thread holds here for a moment is less than the difference, so nobody finds too few.
     static constexpr unsigned most = 256;
 
     void** packets_() { return reinterpret_cast<void**>(this + 1); }
@@ -140,7 +139,7 @@ struct Depot {
         batch.append(some);
         push(some[0]);
     }
-    // Few ones go into the topmost batch, if it has room: singles would make as many batches.
+    // A few packets go into the topmost batch, if it has room: singles would make as many batches.
     bool put_on_top(std::span<void* const> some) const {
         void* first = pop();
         if (first == nullptr) return false;
@@ -165,7 +164,7 @@ int make_depot(rte_mempool* pool) {
         batches = rte_stack_create(name.data(), pool->size, pool->socket_id, RTE_STACK_F_LF);
         if (batches == nullptr) return -rte_errno;
     }
-    // In DPDK's memory, as the pool is: a leak checker looks for pointers elsewhere.
+    // In DPDK's memory, as the pool is, where no leak checker looks for pointers.
     void* place = rte_zmalloc_socket(nullptr, sizeof(Depot), alignof(Depot), pool->socket_id);
     if (place == nullptr) {
         rte_stack_free(batches);
@@ -176,7 +175,7 @@ int make_depot(rte_mempool* pool) {
     return 0;
 }
 
-// DPDK frees a pool that it cannot complete with the first operations that it knows, which may be these.
+// DPDK frees a pool that it cannot complete by the first operations in its table, which may be these.
 void free_depot(rte_mempool* pool) {
     if (pool->pool_data == nullptr) return;
     rte_stack_free(depot_of(pool).batches);
@@ -237,8 +236,8 @@ void init_if_new(rte_mempool* pool, void* old, void* packet, unsigned number) {
     if (number >= *static_cast<unsigned*>(old)) rte_pktmbuf_init(pool, nullptr, packet, number);
 }
 
-// In memory of the system: EAL writes zeroes over all that it is given back, and has it, without hugepages,
-// in pages of 4 KiB. The packets that it makes are the last of the pool's list, and nobody has had them yet.
+// In memory of the system: EAL zeroes all memory that it gets back, and without hugepages has it in pages of
+// 4 KiB. The packets made are the last of the pool's list, and have not been used yet.
 bool add_packets(rte_mempool* pool, unsigned most, std::vector<LargePages>& memory) {
     unsigned old = pool->populated_size;
     const std::size_t bytes = std::size_t{std::min(most, pool->size - old)} *

@@ -1,11 +1,11 @@
 // The packet buffers of one switch: a DPDK mempool of mbufs.
 //
 // Every thread keeps up to some hundreds of free ones for itself (the mempool's caches). A worker that
-// receives more than it sends gets those that another one has left over, hundreds at a time, from a stack
-// that all share: last in, first out, so that the packet freed last, in a cache still, is used first. There
-// free packets go in batches, whose list lies in the data room of one of them (a magazine of a depot: Bonwick
-// and Adams, "Magazines and Vmem", USENIX 2001). DPDK's own stack links them one by one: each is a line that
-// another core wrote, and only that line says where the next one is.
+// receives more than it sends gets the surplus of another, hundreds at a time, from a stack that all share:
+// last in, first out, so that the packet freed last, in a cache still, is used first. Free packets are on it
+// in batches, whose list lies in the data room of one of them (a magazine of a depot: Bonwick and Adams,
+// "Magazines and Vmem", USENIX 2001). DPDK's own stack links them one by one, through lines that another core
+// wrote.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class PacketPool {
     // `pool()` is null when memory did not suffice.
     PacketPool(const char* name, unsigned packets, unsigned cache,
                std::uint32_t data_bytes = packet_data_bytes);
-    // Of the packets only `first` are made now, the others by `keep_free`, in portions: for a fabric, whose
+    // A pool that makes `first` packets now and others by `keep_free`, in portions: for a fabric, whose
     // buffers could hold far more than they do. On one thread; `pool()` is null when memory did not suffice.
     struct Growing {
         unsigned most;
@@ -41,8 +41,8 @@ class PacketPool {
     PacketPool& operator=(const PacketPool&) = delete;
     rte_mempool* pool() const { return pool_; }
     unsigned in_use() const;
-    // Bytes that one mbuf takes, and those of EAL's memory for it wherever it lies (the stack of the free
-    // ones), for sizing the memory before EAL starts.
+    // Bytes of an mbuf, and of EAL's memory for it wherever it lies (the stack of free ones), for sizing the
+    // memory before EAL starts.
     static std::size_t bytes_each(std::uint32_t data_bytes = packet_data_bytes);
     static constexpr std::size_t eal_bytes_each = 64;
 

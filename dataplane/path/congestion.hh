@@ -1,5 +1,4 @@
-// WRED and ECN on a packet's way: the mechanism is lib/queue/wred.hh; here it meets the packet, its queue,
-// its counters and its record.
+// WRED and ECN for a packet: lib/queue/wred.hh applied to its queue, its counters and its record.
 #pragma once
 
 #include <limits>
@@ -36,8 +35,8 @@ inline void record_decision(WorkerContext& worker, const PacketMeta& info, MarkP
                decision.drawn});
 }
 
-// Before a packet that is not PortPolicy::no_wred_at_enqueue enters its queue: whether WRED drops it, and
-// whether it is to be marked once the queue takes it.
+// WRED's verdict on a packet before it enters its queue, unless PortPolicy::no_wred_at_enqueue exempts it.
+// `mark`: once the queue has taken it.
 inline WredVerdict congestion_at_enqueue(WorkerContext& worker, PortContext& port, const PortPolicy& own,
                                          const PacketMeta& info, Time now) {
     if (own.wred[info.queue] == 0) return WredVerdict::pass;
@@ -64,8 +63,7 @@ inline void count_taken(PortCounters& port, ClassId queue, EcnBits ecn, Duration
         port.cnp_latency.record(sojourn, packets);
 }
 
-// Packets taken one after the other from a queue that have spent the same time in it, as those of one burst
-// do, are counted together.
+// Counts together consecutive packets that have spent the same time in a queue, as those of a burst do.
 class DequeueTally {
   public:
     explicit DequeueTally(PortCounters& port) : port_(port) {}
@@ -75,7 +73,7 @@ class DequeueTally {
 
     // True when the packet is not of the kind of the one before.
     bool add(ClassId queue, EcnBits ecn, Duration sojourn) {
-        // One number, as loads that span several stores wait for them.
+        // A single number: a load that spans several stores waits for them.
         const std::uint32_t kind = std::uint32_t{queue} << 8 | ecn.bits;
         const bool differs = packets_ == 0 || kind != kind_ || sojourn != sojourn_;
         if (differs) {

@@ -1,4 +1,4 @@
-// The way of whole frames between a port's owner and control, in both directions.
+// Whole frames between a port's owner and control, in both directions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sluice {
 
-// From one worker to control. What does not fit is counted and gone.
+// Events from one worker to control. Those that do not fit are counted and lost.
 template <class Event>
 struct EventRing {
     explicit EventRing(std::size_t capacity) : events(capacity) {}
@@ -24,7 +24,7 @@ struct EventRing {
         lost.add(1);
         return false;
     }
-    // Reader: calls take(event) for all that it holds now, and no more than it can hold.
+    // Reader: calls take(event) for all events that are there now.
     template <class Take>
     void drain(Take take) {
         std::size_t left = events.size();
@@ -42,15 +42,15 @@ struct EventRing {
 
 struct PuntHead {
     PuntClass punt;
-    std::uint16_t exceeded_mtu;  // of a frame too long for where it should have gone: that port's; else 0
+    std::uint16_t exceeded_mtu;  // the egress port's MTU, of a frame that is longer; else 0
 };
 
 struct InjectHead {
     enum class Origin : std::uint8_t {
-        kernel,    // the kernel or a program behind a TAP sends it out of the port
-        reply,     // the switch itself does
-        returned,  // it came in by the port, was kept, and goes its way from routing on
-        mirrored,  // a mirror sends it to its collector out of the port
+        kernel,    // from the kernel or a program behind a TAP, to leave by the port
+        reply,     // from the switch itself, likewise
+        returned,  // it came in by the port, was kept, and is routed now
+        mirrored,  // from a mirror, to its collector behind the port
     };
     Origin origin;
     DropReason drop;       // of a frame that is returned: why it goes no further; none: it does
@@ -65,7 +65,7 @@ struct alignas(64) ControlPath {
     }
 
     FrameMailbox<PuntHead> punted;      // the owner writes, control reads
-    FrameMailbox<InjectHead> injected;  // the other way; WorkerContext::injections says that there is one
+    FrameMailbox<InjectHead> injected;  // the other way, announced by WorkerContext::injections
     std::array<TokenBucket, punt_class_count> bucket;  // the owner's
 };
 

@@ -1,5 +1,5 @@
-// The only way a packet is discarded, anywhere in the switch. The cells that ingress charged for it are
-// released. `sent`: its queue has given them back already, and the driver has not taken it.
+// The only place where the switch discards a packet. It releases the cells that ingress charged. `sent`: the
+// queue has released them already, and the driver has not taken the packet.
 #pragma once
 
 #include "dataplane/path/note_spells.hh"

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-// To `cells`.
+// The depth is `cells` now.
 inline void depth_fell(WorkerContext& worker, PortContext& port, ClassId queue, std::uint32_t cells,
                        Time now) {
     auto burst = port.queue[queue].microburst.fell(now, cells);
@@ -42,7 +42,7 @@ void became_empty(PortContext& port, ClassId queue, Time now) {
     port.queue[queue].wred.became_empty(now);
 }
 
-// Takes packets of so many cells off the front of a queue. Their ingress charges are still to be given back.
+// Takes packets of so many cells off the front of a queue. The caller gives their ingress charges back.
 [[gnu::always_inline]] inline void take_off(WorkerContext& worker, PortContext& port,
                                             const PortPolicy& policy, PoolBursts& pools, ClassId number,
                                             std::uint32_t packets, std::uint32_t cells, Time now) {
@@ -94,20 +94,19 @@ void put_pfc(WorkerContext& worker, PortContext& port, Time now) {
 void send_pfc(WorkerContext& worker, PortContext& port, Time now) {
     if ((port.want_xoff | port.want_xon | port.generator.asserted()) == 0) [[likely]]
         return;
-    // Into a ring it goes whenever it must; on a bare wire it waits for the end of the frame under way.
+    // A ring takes it at any time; on a bare wire it waits for the end of the frame under way.
     if (port.out.room() == 0 || !(port.link.has_ring() || port.link.can_start(now))) return;
     put_pfc(worker, port, now);
 }
 
-// A packet that has stood in a long queue is in no cache any more.
+// A packet that has waited in a long queue is in no cache any more.
 void prefetch(const QueueEntry& entry) {
     auto* packet = static_cast<std::uint8_t*>(entry.packet());
     for (unsigned line = 0; line < 2; ++line) rte_prefetch0(packet + line * 64);  // the mbuf, with its meta
 }
 
-// Takes frames from the front of a queue of `cells`, which has room for its head: as many as there is room
-// and credit for. Returns what is left of the credit. A function of its own, so that all of it stays in
-// registers.
+// Takes frames from the front of a queue of `cells`, whose head has room: as many as there is room and credit
+// for. Returns the credit that is left. A function of its own, so that all of it stays in registers.
 [[gnu::noinline]] std::int32_t take_run(std::span<const QueueEntry> run, ClassId queue, std::uint32_t cells,
                                         std::int32_t credit, Picking& picking, Time now) {
     Picked* next = picking.next;
@@ -120,7 +119,7 @@ void prefetch(const QueueEntry& entry) {
         prefetch(entry);
         cells -= entry.cells();
         credit -= wire;
-        // Written part by part: put together first, it would be copied by loads that wait for the stores.
+        // Written field by field: a copy of the whole would wait for the stores.
         next->entry = entry;
         next->departure = link.start(now, frame);
         next->behind_cells = cells;
@@ -132,8 +131,8 @@ void prefetch(const QueueEntry& entry) {
     return credit;
 }
 
-// The only frame of the only queue that is ready, where there is room for it: false, and nothing is done,
-// where there is something to choose.
+// Takes the only frame of the only ready queue, where there is room for it. False, and nothing is done, where
+// there is a choice.
 [[gnu::noinline]] bool pick_only(WorkerContext& worker, PortContext& port, const PortPolicy& policy,
                                  std::uint8_t ready, Picked& next, Time now) {
     if (!std::has_single_bit(ready) || !port.out.empty()) return false;
@@ -152,8 +151,8 @@ void prefetch(const QueueEntry& entry) {
     return true;
 }
 
-// Takes frames from the queues, as many as there is room for, and looks at nothing but the queues' entries:
-// while the later ones are picked, the first packets come into the cache. Returns how many.
+// Takes frames from the queues, as many as there is room for; returns how many. It reads the queues' entries
+// only: while it picks later ones, the first packets come into the cache.
 [[gnu::noinline]] unsigned pick_frames(WorkerContext& worker, PortContext& port, const PortPolicy& policy,
                                        std::uint8_t ready, std::array<Picked, burst_size>& picked, Time now) {
     PoolBursts pools(worker.shared.egress_use, worker.policy->egress_pools, 0);
@@ -250,7 +249,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     meter.lap(Stage::congestion, static_cast<unsigned>(picked.size()));
 }
 
-// Charges of the out-batch went back when its frames left their queues.
+// The charges went back when the frames left their queues.
 void discard_out(WorkerContext& worker, PortContext& port) {
     port.out.discard([&](Packet* packet) { drop(worker, packet, DropReason::link_down, true); });
 }
@@ -282,7 +281,7 @@ std::optional<Time> next_sending(const PortContext& port, const Policy& policy, 
     const auto consider = [&](Time at) { wait = std::min(wait, at - now); };
     const Time wire_free = max(port.link.next_start(), now);
     if ((port.want_xoff | port.want_xon) != 0) consider(port.link.has_ring() ? now : wire_free);
-    if (port.pause_peer) consider(now + Duration{1});  // whether it still falls behind, the next turn tells
+    if (port.pause_peer) consider(now + Duration{1});  // the next turn checks whether it still falls behind
     if (const auto refresh = port.generator.next_refresh()) consider(max(*refresh, wire_free));
     if (port.backlog != 0) {
         if (const std::uint8_t ready = ready_queues(port, policy.ports[port.id], now); ready != 0)

@@ -1,5 +1,5 @@
-// The egress half of a packet's way, on the worker that owns the port it leaves by: admit to a queue,
-// schedule, put on the wire.
+// The egress half of a packet's way, on the worker that owns the egress port: admit to a queue, schedule, put
+// on the wire.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace sluice {
 // Puts packets that ingress has admitted into their queues, in this order.
 void enqueue(WorkerContext& worker, std::span<Packet* const> packets, Time now);
 
-// Nothing to send, and nothing asserted that would have to be said again.
+// True when the port has nothing to send, and no pause to refresh.
 inline bool is_silent(const PortContext& port) {
     return (port.backlog | port.want_xoff | port.want_xon | port.generator.asserted()) == 0 &&
            port.out.empty();
@@ -32,20 +32,21 @@ inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter
     return is_silent(port) ? 0 : send_queued(worker, port, now, meter);
 }
 
-// Whether a queue holds packets and is neither paused nor held.
+// True when a queue holds packets and is neither paused nor held.
 bool has_ready_queue(const PortContext& port, const Policy& policy, Time now);
 
-// When egress will next have something to do, if nothing arrives before.
+// When egress next has something to do, if nothing arrives before.
 std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now);
 inline std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
     if (!port.link_up || (is_silent(port) && !port.pause_peer)) return std::nullopt;
     return next_sending(port, policy, now);
 }
 
-// The switch stops: XON for all priorities that this port pauses. True once there is none.
+// The switch stops: sends XON for all priorities that this port pauses. True once there is none.
 bool release_peer(WorkerContext& worker, PortContext& port, Time now);
 
-// An operator takes the port down, after discard_queues: XON, at once, for all priorities it pauses.
+// An operator takes the port down, after discard_queues: sends XON, at once, for all priorities that it
+// pauses.
 void resume_peer(WorkerContext& worker, PortContext& port, Time now);
 
 // Empties a queue; returns the number of packets.

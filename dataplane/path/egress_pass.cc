@@ -8,14 +8,14 @@
 namespace sluice {
 namespace {
 
-// Where the next packet of a queue goes, and when it starts.
+// The place and start of a queue's next packet.
 struct Next {
     Packet** place;
     Time start;
 };
 
-// Wire bytes of all, where they leave queue by queue, unmarked, with nothing to be counted one by one; else
-// 0. The first of a queue leaves most behind: if it is not marked, none is.
+// Wire bytes of all packets, if they leave queue by queue, unmarked, and can be counted by sums; else 0. The
+// first of a queue leaves most behind: if it is not marked, none is.
 std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Time now) {
     const PortPolicy& own = policy.ports[port.id];
     std::array<std::uint32_t, classes> wire_bytes;
@@ -35,8 +35,8 @@ std::uint32_t plain_wire_bytes(const Policy& policy, const PortContext& port, Ti
     return at_once ? all : 0;
 }
 
-// Gives back the cells that ingress charged, and puts each packet where its queue's next one goes. It calls
-// nothing but what is rare, so that nothing is spilled.
+// Gives back the cells that ingress charged, and puts each packet at its queue's next place. It calls rare
+// functions only, so that nothing is spilled.
 [[gnu::noinline]] void place_all(WorkerContext& worker, const PortContext& port,
                                  std::array<Next, classes>& next) {
     const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);

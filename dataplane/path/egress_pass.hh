@@ -1,7 +1,7 @@
-// An idle port is passed through: what comes for it in a turn and leaves in the same turn is not put into its
-// queues and picked out of them again. Egress admission is as ever; then the packets stay aside, and all at
-// once are put in the order in which the scheduler would have picked them. Counters, marks, records and times
-// come out as if they had been queued; where that is not plain from sums, they are queued after all.
+// Cut-through at an idle port: packets that come and leave in one turn skip the queues. After egress
+// admission they stay aside; then all are put in the order in which the scheduler would have picked them.
+// Counters, marks, records and times are the same as if they had been queued; where sums cannot show that,
+// they are queued after all.
 //
 // Private to the egress stages.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace sluice {
 
-// A frame taken from its queue, with the state of the wire and of the queue at that time.
+// A frame taken from its queue, with the state of wire and queue then.
 struct Picked {
     QueueEntry entry;
     Time departure;
@@ -43,9 +43,8 @@ struct Picking {
     bool has_room(Time now) const { return next != end && link.can_start(now); }
 };
 
-// Whether the next packet for the port may stay aside: nothing waits there, nothing holds a queue back,
-// nobody wants to know how long a packet waited, and more than one packet may leave at a moment. A pause that
-// comes after the first one is seen when they are to leave.
+// True when the next packet for the port may stay aside: no packet waits, no queue is held back, no mirror
+// asks for delays, and several packets may leave at a moment. `fill` sees a pause that comes later.
 inline bool may_pass(const Policy& policy, const PortContext& port) {
     const PortPolicy& own = policy.ports[port.id];
     return !port.aside.empty() ||
@@ -68,15 +67,14 @@ inline void release(WorkerContext& worker, const ReleaseBoard::Poster& releases,
     if constexpr (checks_invariants) meta(packet).cells = 0;
 }
 
-// Puts the packets that stayed aside into the out-batch; returns how many. 0: they are to be queued, and
-// nothing was done.
+// Puts the packets aside into the out-batch; returns how many. 0: nothing was done, they must be queued.
 unsigned pass(WorkerContext& worker, PortContext& port, Time now);
 
 // Puts them into their queues after all.
 void queue_aside(WorkerContext& worker, PortContext& port, Time now);
 
-// Puts packets into their queues, or aside where they pass, up to the first one for which more is to be asked
-// than its queue's own cells; returns how many.
+// Puts packets into their queues, or aside where they pass, up to the first that needs more than its queue's
+// reserved cells; returns how many.
 std::size_t enqueue_usual(WorkerContext& worker, std::span<Packet* const> packets, Time now);
 
 }  // namespace sluice

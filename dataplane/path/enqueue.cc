@@ -1,5 +1,5 @@
-// Egress admission of any packet: each is asked of its link, the watchdog, WRED, its queue's limit and the
-// pool, counted, recorded and traced. Most are not: see enqueue_usual.cc.
+// Egress admission of any packet, one by one: link, watchdog, WRED, the queue's limit and the pool; counters,
+// records, traces. Most packets do not come here: see enqueue_usual.cc.
 #include "dataplane/path/congestion.hh"
 #include "dataplane/path/drop.hh"
 #include "dataplane/path/egress.hh"
@@ -19,7 +19,7 @@ namespace {
     return is_admitted(queue.use.admit_beyond(limits, pools[limits.pool], cells));
 }
 
-// The queue takes a packet of so many cells, or says why not.
+// Takes a packet of so many cells into the queue, or returns why not.
 inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBursts& pools,
                         std::uint32_t cells) {
     return queue.use.admit_reserved(limits, cells) || admit_shared(queue, limits, pools, cells)
@@ -27,7 +27,7 @@ inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst
                : DropReason::queue_limit;
 }
 
-// The same, through all that may stand before the queue's limit: the link, the watchdog, WRED.
+// The same behind link, watchdog and WRED.
 [[gnu::noinline]] DropReason admit_through(WorkerContext& worker, PortContext& port, const PortPolicy& own,
                                            PoolBursts& pools, Packet* packet, Time now) {
     const PacketMeta& info = meta(packet);
@@ -41,7 +41,7 @@ inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst
     return reason;
 }
 
-// Egress admission has no place for the packet.
+// The queue refuses the packet.
 [[gnu::noinline, gnu::cold]] void refuse_at_queue(WorkerContext& worker, PortContext& port, Packet* packet,
                                                   DropReason reason) {
     const ClassId queue = meta(packet).queue;
@@ -57,7 +57,7 @@ inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst
     unsigned number_of_port = max_ports;  // none yet
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
-    unsigned open_queues = 0;  // of the port: neither its link nor its watchdog is to be asked
+    unsigned open_queues = 0;  // of the port: link and watchdog let packets in
     for (Packet* packet : packets) {
         PacketMeta& info = meta(packet);
         if (info.egress_port != number_of_port) {
@@ -71,7 +71,7 @@ inline DropReason admit(EgressQueue& queue, const QueueLimits& limits, PoolBurst
         EgressQueue& queue = port->queue[number];
         if ((info.observed & observed_record) != 0) [[unlikely]]
             record_enqueue(worker, *port, info, pools);
-        // Nothing but the queue's own limit is to be asked.
+        // Open: only the queue's own limit counts.
         const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
         const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
         const DropReason reason = open ? admit(queue, own->queue[number], pools, info.cells)

@@ -11,7 +11,7 @@ std::size_t enqueue_usual(WorkerContext& worker, std::span<Packet* const> packet
     PortContext* port = nullptr;
     const PortPolicy* own = nullptr;
     EgressQueue* queues = nullptr;
-    unsigned open_queues = 0;  // of the port: neither its link, its watchdog nor its trace is to be asked
+    unsigned open_queues = 0;  // of the port: link and watchdog let packets in, and nothing is traced
     bool passes = false;       // the port's packets may stay aside
     for (std::size_t i = 0; i < packets.size(); ++i) {
         Packet* packet = packets[i];
@@ -26,7 +26,7 @@ std::size_t enqueue_usual(WorkerContext& worker, std::span<Packet* const> packet
         }
         const ClassId number = info.queue;
         EgressQueue& queue = queues[number];
-        // Nothing but the queue's own limit is to be asked.
+        // Open: only the queue's own limit counts.
         const auto no_wred = own->no_wred_at_enqueue[info.treatment.ecn.bits];
         const bool open = ((open_queues & no_wred) >> number & 1U) != 0;
         if (!open || (info.observed & observed_record) != 0 ||

@@ -18,17 +18,15 @@ namespace sluice {
 
 class Fib {
   public:
-    static constexpr std::uint32_t max_group = (1U << PrefixTrie::value_bits) - 1;
-
-    // A large root answers for prefixes up to /24 in one read and takes 64 MiB, a small one up to /16 and
-    // takes 256 KiB, which is right for a virtual switch of a few routes. `tables`: of 1 KiB each, one for
-    // every 8 bits of the way to longer prefixes.
+    // A large root resolves prefixes up to /24 in one read and takes 64 MiB, a small one up to /16 and takes
+    // 256 KiB, enough for a virtual switch of a few routes. `tables`: 1 KiB each, one for every 8 bits of a
+    // longer prefix.
     struct Size {
         bool large = false;
         std::size_t tables = 1024;
     };
-    // `ready`: no lookup waits for a page of them; in EAL's hugepages where it has them. Else, under the
-    // virtual clock, they take no page before a route needs it.
+    // `ready`: no lookup waits for a page; in EAL's hugepages where there are any. Else, under the virtual
+    // clock, a page is taken when a route needs it.
     struct Sizes {
         Size v4, v6;
         bool ready = true;
@@ -36,7 +34,7 @@ class Fib {
     // Null when memory did not suffice.
     static std::unique_ptr<Fib> create(const Sizes& sizes);
 
-    // A prefix: its address in network order, 4 bytes or 16. As PrefixTrie has it.
+    // `address`: in network order, 4 bytes or 16; see PrefixTrie.
     bool set(bool v6, const std::uint8_t* address, unsigned length, std::uint32_t group) {
         return family(v6).set(address, length, group);
     }

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// A pause has come: from now on no frame of its class leaves a queue.
+// Measures from the arrival of a pause until it is obeyed.
 void begin_to_obey(WorkerContext& worker, PortContext& port) {
     if (port.out.empty() && port.reactions.sent_early != worker.now)
         worker.reactions->pause_obeyed.record(worker.now - worker.last_turn);
@@ -42,8 +42,8 @@ void consume(WorkerContext& worker, PortContext& port, Packet* packet) {
         const Time start = meta(packet).arrival;
         const Time end = start + policy.speed.byte_time() * wire_bytes(pfc_frame_bytes);
         const std::uint8_t paused = port.honor.unexpired();
-        // One that was passed on before the link went down is forgotten, as the others are.
-        // A link hands it over when the reaction time has passed.
+        // A link hands a pause over when the reaction time has passed. Pauses from before the link went down
+        // are forgotten.
         const Time obeyed = max(end, worker.now);
         if (port.link_up) {
             port.honor.expire(start);

@@ -1,13 +1,13 @@
-// The ingress half of a packet's way, on the worker that owns the port it came in by: receive, parse,
-// classify, route and rewrite, admit, hand off. Its steps are functions over a batch (ingress_stages.hh).
+// The ingress half of a packet's way, on the worker that owns the ingress port: receive, parse, classify,
+// route and rewrite, admit, hand off. Its steps are functions over a batch (ingress_stages.hh).
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
 
 namespace sluice {
 
-// Takes back the cells that egress workers have released for this port. Every turn, for all ports before any
-// group is judged by the use of the pools.
+// Takes back the cells that egress workers have released for this port. Every turn, for all ports, before any
+// group is judged.
 void collect_releases(WorkerContext& worker, PortContext& port, Time now);
 inline void take_releases(WorkerContext& worker, PortContext& port, Time now) {
     if (port.pause_peer || port.groups_in_use != 0) collect_releases(worker, port, now);
@@ -20,12 +20,12 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     if ((port.groups_in_use & port.groups_judged) != 0) judge_groups_in_use(worker, port, now);
 }
 
-// A packet that came in by the port before, and was kept by control, goes its way from routing on, or is
-// dropped for `reason`. It has been counted as received, and pauses nobody.
+// Routes a packet that came in by the port before and that control kept, or drops it for `reason`. It has
+// been counted as received, and pauses nobody.
 void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason);
 
-// Frames of a wire that were held and are due, all of them with `all`; the port's link does not matter. Only
-// of a port with a wire; returns how many.
+// Releases held frames of a wire that are due, or all with `all`, whatever the port's link is; returns how
+// many. Only of a port with a wire.
 unsigned release_from_wire(WorkerContext& worker, PortContext& port, Time now, bool all);
 
 // Takes one burst that has arrived by `now`; returns the number of frames, 0 when there is none. `Meter`:
@@ -33,8 +33,8 @@ unsigned release_from_wire(WorkerContext& worker, PortContext& port, Time now, b
 template <class Meter>
 unsigned ingress(WorkerContext& worker, PortContext& port, Time now, Meter& meter);
 
-// The same for a port with several receive queues, in two halves: one of the queues beyond the first, by the
-// worker that polls it, as far as the frame alone is needed; and all that was passed on, by the port's owner.
+// The same for a port with several receive queues, in two halves: the worker that polls a queue beyond the
+// first does the steps that need the frame only; the port's owner does the rest.
 template <class Meter>
 unsigned receive_for_owner(WorkerContext& worker, ReceiveQueue& queue, Time now, Meter& meter);
 template <class Meter>

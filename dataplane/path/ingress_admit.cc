@@ -1,5 +1,5 @@
-// The third step of the ingress half: a place in the buffer, decided packet by packet. Most bursts are
-// decided otherwise: see ingress_admit_usual.cc.
+// The third step of the ingress half: a place in the buffer, packet by packet. Most bursts take a shortcut:
+// see ingress_admit_usual.cc.
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/note_spells.hh"
 #include "dataplane/path/post_decisions.hh"
@@ -18,7 +18,7 @@ namespace sluice {
 
 namespace {
 
-// Whether a burst pays for looking at its groups first.
+// True when admission by sums of groups is likely to be faster.
 bool pays_by_group(PortContext& port, unsigned packets) {
     constexpr unsigned many = 8;
     if (packets < many) return false;

@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-// No sums, and one pool that is opened only for a packet that asks it.
+// Opens the pool only when the reserved part is full.
 void admit_alone(WorkerContext& worker, PortContext& port, Batch& batch) {
     PacketMeta& info = meta(batch.packet[0]);
     const ClassId number = info.priority_group;

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Apart, so that the groups of a port that is not traced cost nothing for it.
+// Apart, so that groups of a port without a trace cost nothing.
 [[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
     port.trace->group[n].record(now, port.group[n].used_cells());
     port.trace->headroom[n].record(now, port.group[n].headroom_cells());
@@ -32,7 +32,7 @@ void pause_peer(WorkerContext& worker, PortContext& port, bool behind) {
         port.counters.behind.add(1);
         worker.falls_behind.add(1);
     }
-    port.groups_in_use |= port.groups_judged;  // each is judged anew, with or without cells
+    port.groups_in_use |= port.groups_judged;  // judge each anew, with or without cells
 }
 
 bool is_any_poller_behind(const PortContext& port) {
@@ -109,7 +109,7 @@ void collect_releases(WorkerContext& worker, PortContext& port, Time now) {
         }
         if (group.used_cells() == 0 && !group.in_xoff()) idle |= 1U << n;
     });
-    // Of such a group there is nothing to judge, unless the peer is to be held all the same.
+    // An idle group need not be judged, unless the worker falls behind.
     if (!port.pause_peer && !port.trace)
         port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
 }

@@ -1,5 +1,5 @@
-// The first step of the ingress half, for any frame: its headers, its class and its priority group. Most
-// frames are taken at a glance: see ingress_parse_usual.cc.
+// The first step of the ingress half, for any frame: headers, class, priority group. Most frames take the
+// shortcut of ingress_parse_usual.cc.
 
 #include "dataplane/path/ingress_parse.hh"
 #include "dataplane/path/post_decisions.hh"
@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-// For any headers in any segments: afterwards they lie in the first segment, up to the IP header's end.
+// Parses headers in any segments; afterwards they lie in the first segment, up to the IP header's end.
 Parsed parse_whole(Packet* packet, const Station& station) {
     std::array<std::uint8_t, parse_view_bytes> copy;
     auto view = first_bytes(packet, copy);

@@ -1,4 +1,4 @@
-// What the two ways to parse a frame know of each other: private to ingress_parse*.cc.
+// Common to the two ways to parse a frame: private to ingress_parse*.cc.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// The packet's class_key(), or not_usual: it is to be parsed whole.
+// The packet's class_key(), or not_usual: parse_whole must parse it.
 template <unsigned tags>
 [[gnu::always_inline]] inline int parse_shortcut(Packet* packet, const UsualFrames<tags>& usual,
                                                  Parsed& parsed) {
@@ -22,7 +22,7 @@ template <unsigned tags>
                : not_usual;
 }
 
-// Of the packets of a burst that are not of the most usual.
+// Sums over the packets of a burst that take parse_unusual.
 struct Unusual {
     std::uint64_t other_bytes = 0;  // of packets in no group
     ClassWay by_rules;              // of the packet at hand, where no table has it
@@ -30,7 +30,7 @@ struct Unusual {
 };
 static_assert(burst_size < 256, "kinds are counted in bytes");
 
-// A packet that is not of the most usual, number `at` of the batch: its way, or null when it is taken in or
+// Parses packet `at` of the batch where the shortcut did not; returns its way, or null when it is consumed or
 // refused.
 const ClassWay* parse_unusual(WorkerContext& worker, PortId id, std::uint64_t sequence, Batch& batch,
                               unsigned at, Packet* packet, Unusual& unusual);

@@ -1,4 +1,4 @@
-// The first step of the ingress half: a burst of frames, of which the most usual are parsed here, by
+// The first step of the ingress half, for a burst: the usual frames are parsed here, by
 // lib/frame/parse_usual, and counted together.
 #include <rte_prefetch.h>
 
@@ -24,7 +24,7 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
-// The first one is kept, for the user to compare with the port's.
+// Keeps the first foreign MAC, for the user to compare with the port's.
 [[gnu::noinline, gnu::cold]] void note_foreign_mac(ReceiveCounters& counters, const Batch& batch,
                                                    const Refused& refused) {
     if (counters.foreign_mac.is_set()) return;
@@ -51,7 +51,7 @@ template <bool recording>
     Packet* const* const handed_over = worker.handed_over.next_metas(burst.size());
     for (Packet* packet : burst) {
         rte_prefetch0(&meta(handed_over[at]));
-        // Made where it stays: a copy of bytes written one by one would wait for the stores.
+        // Made in place: a copy of bytes written one by one would wait for the stores.
         Parsed& parsed = batch.parsed[at];
         const ClassWay* way = nullptr;
         if (const int key = parse_shortcut(packet, policy.usual, parsed); key != not_usual) [[likely]]

@@ -1,4 +1,4 @@
-// Ports with several receive queues: the part of their pollers, and the part of the port's owner.
+// Ports with several receive queues: the poller's part, and the owner's.
 #include <rte_prefetch.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void say_behind(ReceiveQueue& queue, bool behind) {
     if (behind) queue.behind.add(1);
 }
 
-// Whether the queue's device may be asked. While the link is down it may be another's, or nobody's.
+// True when the queue's device may be polled. While the link is down control may have closed it.
 bool may_poll(Shared& shared, ReceiveQueue& queue) {
     // seq_cst: see Switch::link_up.
     const std::atomic<bool>& link = shared.link_up[queue.port];
@@ -34,7 +34,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     return false;
 }
 
-// All that is left of the batch, in order, with the cells that it wants.
+// Hands the batch off in order, each frame with the cells that it needs.
 [[gnu::noinline]] void hand_off_stage(const Batch& batch) {
     std::array<HandedOffFrame, burst_size> frames;
     for (unsigned i = 0; i < batch.count; ++i)
@@ -45,7 +45,7 @@ bool may_poll(Shared& shared, ReceiveQueue& queue) {
     assert(posted == batch.count);
 }
 
-// Frames that other workers received: data stays in the batch, to be admitted.
+// Sorts frames that other workers received: data stays in the batch, to be admitted.
 [[gnu::noinline]] void sort_stage(WorkerContext& worker, PortContext& port,
                                   std::span<const HandedOffFrame> frames, Batch& batch) {
     const PortPolicy& own = worker.policy->ports[port.id];
@@ -120,7 +120,7 @@ unsigned receive_handed_off(WorkerContext& worker, PortContext& port, Time now, 
     std::array<HandedOffFrame, burst_size> frames;
     unsigned total = 0;
     for (const auto& queue : port.more_receive_queues) {
-        // Only the frames there now: its poller goes on meanwhile.
+        // Only the frames that are there now: the poller goes on meanwhile.
         for (std::size_t left = queue->handed_off.size(); left != 0;) {
             const auto count = static_cast<unsigned>(
                 queue->handed_off.collect(std::span(frames).first(std::min<std::size_t>(left, burst_size))));

@@ -1,4 +1,4 @@
-// The second step of the ingress half: where a packet goes, and the headers it goes with.
+// The second step of the ingress half: the next hop, and the new headers.
 #include <rte_prefetch.h>
 
 #include <bit>
@@ -38,8 +38,8 @@ struct RouteTables {
                        [&](std::uint32_t hop) { return tables.is_up(tables.next_hops[hop].port); });
 }
 
-// Where only the neighbor is unknown, control asks the kernel to resolve it. A destination that does not fit
-// into the ring is posted again with its next packet.
+// Tells control of a destination whose neighbor is unknown, so that the kernel resolves it. One that does not
+// fit into the ring is posted with its next packet.
 [[gnu::noinline, gnu::cold]] DropReason refuse_route(WorkerContext& worker, const std::uint8_t* l3,
                                                      const Parsed& parsed, DropReason reason) {
     if (reason == DropReason::unresolved_next_hop && worker.unresolved)
@@ -47,8 +47,8 @@ struct RouteTables {
     return reason;
 }
 
-// What more than hashes chooses by: the state of the queue that the packet came by; and where to say why,
-// null: nobody asks.
+// Input of load balancing: the state of the packet's receive queue; `record`: where to store the choice, or
+// null.
 struct Balancing {
     ReceiveState& state;
     BalanceChoice* record;
@@ -66,7 +66,7 @@ struct Balancing {
     return true;
 }
 
-// The packet goes on in its flowlet, whose member is up: nothing is to be decided.
+// True when the packet goes on in its flowlet, whose member is up.
 [[gnu::always_inline]] inline bool stay(const RouteTables& tables, const NextHopGroup& group,
                                         const BalanceSettings& settings, Flowlet& entry, std::uint32_t hash,
                                         Time arrival, std::uint32_t& hop, PortId& port) {
@@ -102,8 +102,8 @@ struct Balancing {
     return true;
 }
 
-// From the group and the member by hash to the next hop; `none` when the packet may leave. `balanced`:
-// something is balanced by more than hashes.
+// From the group and the member by hash to the next hop; `none` when the packet may leave. `balanced`: some
+// groups balance by more than hashes.
 template <bool balanced>
 [[gnu::always_inline]] inline DropReason choose_next_hop(WorkerContext& worker, const RouteTables& tables,
                                                          const Batch& batch, unsigned i,
@@ -226,8 +226,8 @@ class MemberByHash {
 
 }  // namespace
 
-// Packets do not depend on each other: the reads of several are under way together. What is read one after
-// the other for one packet is read in two loops, so that less is waited for: here and in route_stage.
+// Packets do not depend on each other, so the reads of several overlap. Dependent reads of one packet are
+// split over two loops, here and in route_stage, so that each waits less.
 void lookup_stage(const Policy& policy, Batch& batch) {
     const PrefixLookup v4 = policy.fib->tables(false).lookup();
     const MemberByHash pick(policy);

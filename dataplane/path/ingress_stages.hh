@@ -1,5 +1,5 @@
-// The steps of the ingress half, functions over a batch, for the files of that half alone: ingress.cc calls
-// them in their order, ingress_queues.cc in two halves.
+// The steps of the ingress half, functions over a batch, private to its files: ingress.cc calls them in their
+// order, ingress_queues.cc in two halves.
 #pragma once
 
 #include <array>
@@ -13,8 +13,7 @@
 
 namespace sluice {
 
-// Left uninitialized: only the first `count` of each mean something, and clearing a kilobyte costs as much as
-// a packet.
+// Left uninitialized beyond the first `count` of each: clearing a kilobyte costs as much as a packet.
 struct Batch {
     Batch() {}  // NOLINT(modernize-use-equals-default): the union has no default
     unsigned count = 0;
@@ -42,7 +41,7 @@ struct Refused {
 };
 static_assert(burst_size <= 32);
 
-// Out of the batch they go: dropped, to control, or to the port's owner.
+// Takes them out of the batch: dropped, to control, or to the port's owner.
 void drop_refused(WorkerContext& worker, Batch& batch, const Refused& refused);
 
 // Keeps the packets for which `judge` finds no reason to drop.
@@ -59,7 +58,7 @@ template <class Judge>
         drop_refused(worker, batch, refused);
 }
 
-// All that is known of a packet on arrival. `drop`: one that is refused as malformed belongs to no class.
+// Sets a packet's meta on arrival. `drop`: one that is refused as malformed belongs to no class.
 inline void describe(PortId port, std::uint64_t sequence, Packet* packet, const ClassWay& way,
                      DropReason drop) {
     PacketMeta& info = meta(packet);
@@ -69,7 +68,7 @@ inline void describe(PortId port, std::uint64_t sequence, Packet* packet, const 
     if (drop != DropReason::none) info.treatment.lossless = false;
 }
 
-// Of ClassWay::kinds, summed over at most 255 packets.
+// Counts the sum of ClassWay::kinds over at most 255 packets.
 inline void count_kinds(ReceiveCounters& counters, std::uint32_t kinds) {
     counters.roce.add(kinds & 0xFF);
     counters.cnp.add(kinds >> 8 & 0xFF);
@@ -81,8 +80,7 @@ inline void count_kinds(ReceiveCounters& counters, std::uint32_t kinds) {
 // (ingress_parse_usual.cc)
 void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,
                  std::span<Packet* const> burst, Batch& batch);
-// The same of one packet that was counted when it came: why it is to be dropped, or `none`.
-// (ingress_parse.cc)
+// The same for a packet that was counted when it came: the reason to drop it, or `none`. (ingress_parse.cc)
 DropReason parse_again(WorkerContext& worker, PortContext& port, Packet* packet, Batch& batch);
 
 // Longest-prefix match, and the member of the group that the flow's hash picks. (ingress_route.cc)
@@ -91,9 +89,8 @@ void lookup_stage(const Policy& policy, Batch& batch);
 // the headers are rewritten; a refused packet can only be dropped.
 void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch);
 
-// Ingress admission: from here on the packet has its place in the buffer. (ingress_admit.cc)
+// Ingress admission: gives the packet a place in the buffer. (ingress_admit.cc)
 void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
-// Why the buffer has no place for a packet.
 [[gnu::cold]] DropReason no_place(PortContext& port, ClassId group, Admission admission);
 
 // A group that is not in use has no cells: it is neither judged nor asked for released cells.
@@ -106,7 +103,7 @@ void admit_stage(WorkerContext& worker, PortContext& port, Batch& batch);
 // (ingress_judge.cc)
 // A worker that falls behind must pause its peers, not drop.
 void pause_peer(WorkerContext& worker, PortContext& port, bool behind);
-// Whether a worker that polls a queue of the port says so.
+// True when a worker that polls a queue of the port falls behind.
 bool is_any_poller_behind(const PortContext& port);
 inline bool is_behind_elsewhere(const PortContext& port) {
     return !port.more_receive_queues.empty() && is_any_poller_behind(port);
@@ -118,7 +115,7 @@ void take_through_wire(WorkerContext& worker, PortContext& port, std::span<Packe
 // To the workers that own the egress ports. (ingress.cc)
 void hand_off_stage(WorkerContext& worker, const Batch& batch);
 
-// The port's owner takes a routed batch: its own, or one of another worker's poll.
+// The port's owner takes a routed batch, of its own poll or another worker's.
 template <class Meter>
 void admit_batch(WorkerContext& worker, PortContext& port, Batch& batch, Time now, Meter& meter) {
     admit_stage(worker, port, batch);
@@ -131,10 +128,10 @@ void admit_batch(WorkerContext& worker, PortContext& port, Batch& batch, Time no
 
 // MAC control frames are consumed: counted, never data, never dropped data.
 void consume(WorkerContext& worker, PortContext& port, Packet* packet);
-// Behind is: bursts come full, 8 in a row, or the receive ring fills up where the device tells.
+// A worker falls behind when 8 bursts in a row come full, or when the device reports that the ring fills.
 bool come_full(ReceiveState& state, unsigned received);
 
-// To the owner of the port. There is room: else the queue had not been polled. (ingress_queues.cc)
+// To the owner of the port. There is room, or the queue would not have been polled. (ingress_queues.cc)
 void hand_off_frame(ReceiveQueue& queue, Packet* packet, HandedOffFrame::Kind kind,
                     DropReason refusal = DropReason::none);
 // Only the owner of the port knows the punt rate that is left.
@@ -142,11 +139,11 @@ void refuse_for_owner(WorkerContext& worker, ReceiveQueue& queue, Packet* packet
 
 // Private to ingress_admit.cc: bursts that need not be admitted packet by packet.
 //
-// The only packet of its burst, where nobody else looks at the pool.
+// The only packet of its burst, where the pool is exclusive.
 void admit_alone(WorkerContext& worker, PortContext& port, Batch& batch);
 
-// All of a burst by the sums of its groups. False: nothing was done, and for some bursts it is not to be
-// tried again, as it is in vain where groups are full.
+// All of a burst by the sums of its groups. False: nothing was done, and the next bursts skip it, as groups
+// are full.
 bool admit_by_group(WorkerContext& worker, PortContext& port, const Batch& batch);
 
 }  // namespace sluice

@@ -1,5 +1,4 @@
-// Load balancing on the packet path: what lib/route/load_balance.hh decides, asked with the figures of this
-// switch.
+// Load balancing on the packet path: lib/route/load_balance.hh with the figures of this switch.
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
@@ -7,7 +6,7 @@
 
 namespace sluice {
 
-// Of a packet whose group has several members and is not spread by the hash alone.
+// A packet whose group has several members and is balanced by more than the hash.
 struct BalanceQuestion {
     PortId ingress_port;
     ReceiveState& state;
@@ -30,17 +29,17 @@ inline Flowlet& flowlet_of(ReceiveState& state, std::uint32_t hash) {
 }
 
 // The next hop for the packet, as the tables of the worker's policy have it; `no_member`: no link is up.
-// `record`: null, or where to put why.
+// `record`: where to store the choice, or null.
 std::uint32_t choose_member(WorkerContext& worker, LoadBalance mode, const BalanceQuestion& question,
                             BalanceChoice* record);
 
-// How busy a port is for a queue, as its owner said last.
+// How busy a port is for a queue, as its owner published it last.
 inline LinkQuality quality_of(const Shared& shared, const Policy& policy, PortId port, ClassId queue,
                               Time now) {
     return shared.loads[port].quality(queue, now, policy.ports[port].speed.byte_time(), policy.balance.scale);
 }
 
-// The owner of a port says how busy it is. After every look at its queues while something is balanced.
+// The owner of a port publishes how busy it is, after every look at its queues while load is balanced.
 void publish_load(WorkerContext& worker, const PortContext& port, Time now);
 
 }  // namespace sluice

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t never = INT32_MAX;
 
-// From 1 to twice the mean, evenly: of packets that come by turns one flow alone would else be sampled.
+// Uniform from 1 to twice the mean: a fixed interval could sample one flow only where flows take turns.
 std::int32_t next_interval(PortContext& port) {
     port.sample_draw = port.sample_draw * 1'664'525U + 1'013'904'223U;
     return static_cast<std::int32_t>(1 + (port.sample_draw >> (31 - log2_sample_interval)));
@@ -26,7 +26,7 @@ QueueFeeders feeders_of(const FillBoard& fill, ClassId group, const GroupPaused:
     return feeders;
 }
 
-// Where it has its place in the egress port's records: it had been admitted; else in those of its ingress.
+// True when the drop belongs to the egress port: the packet had been admitted.
 bool at_egress(const PacketMeta& info, bool sent) { return sent || info.cells != 0; }
 
 FlowKey flow_of(Packet* packet) {
@@ -96,7 +96,7 @@ void note_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool se
                         reason == DropReason::headroom_overrun || reason == DropReason::watchdog_drop;
     if (worker.policy->mirrors.wants(MirrorEvent::drop)) mirror_drop(worker, packet, reason, routed);
     const PortId at = egress ? info.egress_port : info.ingress_port;
-    // A worker that polls one more queue of the port has no place to write to: the counters alone know.
+    // Only the owner writes to a port's recorder; drops by other pollers are in the counters.
     if (worker.shared.owner[at] != worker.id) return;
     PortRecorder* recorder = worker.shared.ports[at]->recorder.get();
     if (recorder == nullptr) return;

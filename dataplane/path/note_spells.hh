@@ -1,10 +1,9 @@
-// Where the stages meet the recorder of a port (lib/record/port_recorder.hh), at events alone: a group goes
-// into XOFF or out of it, the peer's pause begins or ends, a packet is dropped, a microburst ends, a storm
-// begins or ends, the link changes. A port without a recorder records nothing.
+// The stages' calls to a port's recorder (lib/record/port_recorder.hh), at events only: XOFF and XON of
+// groups, pauses of the peer, drops, microbursts, storms, link changes. A port without a recorder records
+// nothing.
 //
-// Which queues hold a group's cells nobody knows who does not count them, and counting every packet would
-// cost 3 %. So of about 16 packets one, if it is lossless, is counted on the FillBoard; while decisions are
-// recorded all of them are.
+// Counting every packet by group and queue would cost 3 %, so about one lossless packet of 16 is counted on
+// the FillBoard; while decisions are recorded, every packet.
 #pragma once
 
 #include <span>
@@ -15,7 +14,7 @@ namespace sluice {
 
 constexpr unsigned log2_sample_interval = 4;
 
-// After their admission: packets count towards the next sample.
+// Called after admission: packets count towards the next sample.
 void sample_some(WorkerContext& worker, PortContext& port, std::span<Packet* const> packets);
 inline void sample(WorkerContext& worker, PortContext& port, std::span<Packet* const> packets) {
     port.until_sample -= static_cast<std::int32_t>(packets.size());
@@ -39,7 +38,7 @@ void end_pauses(PortContext& port, Time now);
 // A queue's storm has begun or ended.
 void note_storm(PortContext& port, ClassId queue, bool begins, Time now);
 
-// A packet is discarded; `sent`: from the out-batch, behind its queue.
+// A packet is discarded; `sent`: from the out-batch.
 [[gnu::cold]] void note_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent);
 
 }  // namespace sluice

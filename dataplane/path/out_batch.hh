@@ -1,14 +1,15 @@
-// Frames on their way to the driver, at most a burst, in the order in which they leave; refused frames stay
-// here and counts as queued.
+// Frames on their way to the driver, at most a burst, in the order in which they leave; frames that the
+// driver refuses stay here and count as queued.
 //
-// Frames of one queue that follow each other are a run, whose bytes are known when it is picked: so a frame
-// that the driver has taken is not touched again, and most batches are counted a run at a time.
+// Consecutive frames of a queue are a run, whose bytes are known when it is picked: so most batches are
+// counted a run at a time, without touching frames that the driver has taken.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "dataplane/base/packet.hh"
@@ -31,7 +32,7 @@ class OutBatch {
     void add_run(unsigned queue, unsigned frames, std::uint32_t bytes) {
         run_[runs_++] = {static_cast<std::uint16_t>(queue), static_cast<std::uint16_t>(frames), bytes};
     }
-    // Where the frames of the runs added last are to be put; at most as many as there is room for.
+    // The places for the frames of the runs added last; at most as many as there is room for.
     std::span<Packet*> extend(unsigned frames) {
         assert(frames <= room());
         const auto places = std::span(packet_).subspan(count_, frames);
@@ -57,7 +58,7 @@ class OutBatch {
             count(run_[run].queue, unsigned{run_[run].frames}, run_[run].bytes);
             left -= run_[run].frames;
         }
-        if (left != 0) {  // the rest of a run is still ours to look at
+        if (left != 0) {  // the rest of a run is still ours
             Run& part = run_[run];
             std::uint32_t stay = 0;
             for (unsigned i = frames; i < frames - left + part.frames; ++i) stay += packet_[i]->pkt_len;
@@ -73,32 +74,15 @@ class OutBatch {
         std::copy_n(run_.begin() + run, runs_, run_.begin());
     }
 
-    // Takes out the frames of a queue; drop(packet) for each. Returns how many.
+    // Takes out the frames of a queue, or of all; drop(packet) for each. Returns how many.
     template <class Drop>
-    unsigned discard(unsigned queue, Drop drop) {
-        return remove([queue](const Run& run) { return run.queue == queue; }, drop);
-    }
-    // The same of all of it.
-    template <class Drop>
-    unsigned discard(Drop drop) {
-        return remove([](const Run&) { return true; }, drop);
-    }
-
-  private:
-    struct Run {
-        std::uint16_t queue;
-        std::uint16_t frames;
-        std::uint32_t bytes;
-    };
-
-    template <class Goes, class Drop>
-    unsigned remove(Goes goes, Drop drop) {
+    unsigned discard(Drop drop, std::optional<unsigned> queue = {}) {
         unsigned packets = 0, runs = 0, first = 0;
         for (unsigned n = 0; n < runs_; ++n) {
             const Run run = run_[n];
             const auto frames = std::span(packet_).subspan(first, run.frames);
             first += run.frames;
-            if (goes(run)) {
+            if (!queue || run.queue == *queue) {
                 for (Packet* packet : frames) drop(packet);
                 continue;
             }
@@ -111,6 +95,13 @@ class OutBatch {
         runs_ = runs;
         return removed;
     }
+
+  private:
+    struct Run {
+        std::uint16_t queue;
+        std::uint16_t frames;
+        std::uint32_t bytes;
+    };
 
     std::array<Packet*, burst_size> packet_;
     std::array<Run, burst_size> run_;  // none is empty

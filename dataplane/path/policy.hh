@@ -1,5 +1,5 @@
 // The settings that a worker reads: one immutable value, compiled by control and published as a snapshot. It
-// has everything that a packet's way depends on and that may change while traffic runs, and nothing else.
+// holds exactly the settings of packet processing that may change while traffic runs.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "lib/buffer/buffer_limits.hh"
@@ -67,10 +66,10 @@ struct BalancePolicy {
     LoadScale scale;
     // By traffic class and RoceTransport.
     std::array<std::array<LoadBalance, roce_transports>, classes> mode{};
-    // What neighbors tell of the ways behind them, which counts with the own links; null: nobody does.
+    // Quality of paths behind neighbors, added to that of own links; null: none is known.
     const RemoteQuality* remote = nullptr;
 
-    // Whether some packet of a group without a mode of its own is balanced by more than its hash.
+    // True when packets of a group without a mode of its own are balanced by more than their hash.
     bool balances() const {
         return std::ranges::any_of(mode, [](const auto& of_class) {
             return std::ranges::any_of(of_class, [](LoadBalance one) { return one != LoadBalance::hash; });
@@ -100,7 +99,7 @@ struct WatchdogPolicy {
 
 struct PortPolicy {
     Station station;
-    // Of `station`, whose frames are parsed faster: without a tag, and with one.
+    // Patterns of `station`'s frames for the parser's shortcut: without a tag, and with one.
     UsualFrames<0> usual{station};
     UsualFrames<1> usual_tagged{station};
     ClassMap map;

@@ -57,8 +57,7 @@ class QueueSum {
 };
 static_assert(EcnBits::values <= 32 && std::uint64_t{burst_size} * 0xFFFF < 1 << 24);
 
-// Packets that their queues have admitted in this turn, and that are not in them: see egress_pass.hh.
-// Empty between turns.
+// Packets admitted this turn that may skip their queue: see egress_pass.hh. Empty between turns.
 class Aside {
   public:
     bool empty() const { return count_ == 0; }
@@ -81,7 +80,7 @@ class Aside {
     std::array<Packet*, burst_size> packet_;
 };
 
-// One of a port's queues as its owner sees it; the fields that every packet reads come first.
+// A queue of a port as its owner sees it; the fields that every packet reads come first.
 struct alignas(64) EgressQueue {
     PacketQueue packets;
     EgressQueueUse use;
@@ -102,7 +101,7 @@ struct alignas(64) PortContext {
     std::uint8_t groups_judged = 0xFF;  // bit n: group n may have to send XOFF or XON
     std::uint8_t want_xoff = 0;         // decided by the groups since the last PFC frame
     std::uint8_t want_xon = 0;
-    std::uint8_t bursts_by_packet = 0;    // so many more are not admitted by the sums of their groups
+    std::uint8_t bursts_by_packet = 0;    // so many bursts more skip admission by sums
     bool pause_peer = false;              // falling behind: all lossless classes are to be paused
     std::unique_ptr<WireDirection> wire;  // the port is an end of a wire; null: it routes
     std::int32_t until_sample = 0;        // packets that come in before the next one that the recorder counts

@@ -26,7 +26,7 @@ struct PortTrace {
             for (unsigned n = 0; n < classes; ++n) pauses->share.emplace_back(share_slots, width);
         }
     }
-    // The first changes, and of all of them the share of the time, by priority.
+    // The first changes, and the share of time by priority, over all of them.
     struct Pauses {
         std::vector<Pause> changes;
         std::vector<ShareTrace> share;

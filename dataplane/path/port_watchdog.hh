@@ -41,14 +41,14 @@ struct PortWatchdog {
     std::array<std::uint64_t, classes> sent_before{};  // by queue: packets, as of the last look in its action
     std::array<WatchdogCounters, classes> counters{};
 
-    // Whether a packet for `queue` is to be discarded; counts it then.
+    // True when a packet for `queue` must be discarded; counts it.
     bool discard(ClassId queue) {
         if ((discards >> queue & 1U) == 0) [[likely]]
             return false;
         counters[queue].drop(1);
         return true;
     }
-    // Whether the watchdog has silenced the group that has just overrun its headroom; counts the packet then.
+    // True when the watchdog has muted the group that has just overrun its headroom; counts the packet.
     bool takes_overrun(ClassId group) {
         if ((mutes >> group & 1U) == 0) return false;
         for_each_class(discards, [&](ClassId queue) {

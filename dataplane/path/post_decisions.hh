@@ -1,9 +1,9 @@
 // Decision records: the stages post events of pauses, and of packets that the filter chose, to control.
 //
-// `is_recording` is asked once a burst; everything else is called for packets whose `observed` is not 0, so a
-// switch that records nothing tests a bit of a line it has in hand. Nothing here changes a decision. While
-// recording is on the cells of all packets are counted on the FillBoard, recorded or not. A packet that was
-// chosen is recorded to its end, also after recording was switched off.
+// `is_recording` is called once a burst, the rest for packets whose `observed` is not 0, so a switch that
+// records nothing tests a bit of a line in hand. Nothing here changes a decision. While recording is on, the
+// cells of all packets are counted on the FillBoard. A chosen packet is recorded to its end, also after
+// recording was switched off.
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
@@ -16,8 +16,8 @@ inline bool is_recording(const WorkerContext& worker) {
 
 // Ingress, after classification: chooses the packet, or not.
 void post_arrival(WorkerContext& worker, Packet* packet, const Parsed& parsed);
-// After routing, which found `reason` and, unless it is dropped for want of one, `next_hop`; forgets a packet
-// for an egress port that the filter leaves out.
+// After routing, which found `reason` and, unless there is none, `next_hop`; forgets a packet for an egress
+// port that the filter leaves out.
 struct RouteTaken {
     std::uint32_t group;
     std::uint32_t next_hop;
@@ -44,18 +44,17 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
                     PoolBursts& pools);
 // WRED or ECN has drawn for the packet, with any outcome: a mark, a drop or nothing.
 void post_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
-// By drop(): before the packet's cells are posted as released.
+// Called by drop(), before the packet's cells are posted as released.
 void post_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason);
 // Control has been given the packet.
 void post_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt);
-// A group in XOFF or out of it: its use, and the queues that its counted cells are in.
+// The use of a group at XOFF or XON, and the queues that hold its counted cells.
 GroupPaused pause_of(const WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
                      XoffSignal signal);
-// A group went into XOFF or out of it.
 void record_pause(WorkerContext& worker, const PortContext& port, ClassId number, PoolView pool,
                   XoffSignal signal);
 
-// Around a transmit: the frames that the driver takes are its own afterwards.
+// Around a transmit, after which the driver owns the frames that it takes.
 class DeparturePost {
   public:
     DeparturePost(const WorkerContext& worker, const OutBatch& out) {

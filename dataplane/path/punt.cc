@@ -12,7 +12,7 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// With its last hop a packet may still be for us.
+// A packet whose TTL ends here may still be for us.
 bool is_local(const Policy& policy, Bytes view) {
     const auto layers = frame_layers(view);
     if (!layers) return false;
@@ -64,8 +64,8 @@ void describe(const PortPolicy& own, PortId port, Packet* packet, Bytes view) {
     info.l3_offset = parsed.l3_offset;
 }
 
-// The class of a mirror's frame: its DSCP's where both the group and the queue of that are lossy, else the
-// first class of which they are. False: there is none.
+// Gives a mirror's frame the class of its DSCP if group and queue of that are lossy, else the first class
+// that is lossy so. False: there is none.
 bool make_lossy(const PortPolicy& own, Packet* packet) {
     PacketMeta& info = meta(packet);
     const auto is_lossy = [&](ClassId traffic_class) {

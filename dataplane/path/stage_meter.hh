@@ -1,8 +1,8 @@
-// Cycles of the TSC that the stages of a worker's turn take, counted while someone wants to know.
+// TSC cycles of the stages of a worker's turn, counted on demand.
 //
-// Between two laps a worker's time belongs to the stage that the later one names, so the sum over the stages
-// is the whole time from the first metered turn to the last. A turn is written for both: with `NoLaps` a lap
-// is no code at all, and which of the two runs is asked once a turn.
+// The time between two laps belongs to the stage of the later one, so the stages add up to the whole time
+// from the first metered turn to the last. A turn is compiled for both: with `NoLaps` a lap compiles to
+// nothing, and the choice is made once a turn.
 #pragma once
 
 #include <rte_cycles.h>
@@ -71,8 +71,7 @@ struct NoLaps {
     void lap(Stage, unsigned) {}
 };
 
-// One turn's. Its laps are added up here and become the meter's at the end, when it is known whether the turn
-// was idle.
+// The laps of a turn, added up here and to the meter at its end, when it is known whether the turn was idle.
 class Laps {
   public:
     // `session`: the meter's, not 0.

@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-// What a worker's turns came to under the real clock. Written by it once a turn, read by control.
+// Under the real clock. Written by the worker once a turn, read by control.
 struct TurnCounters {
     Counter turns;
     Counter busy_turns;  // that received, handed over or sent a packet
@@ -28,7 +28,7 @@ struct TurnCounters {
         busy_ps.add(ps);
         busy_lengths.record(length);
     }
-    // Between two turns. Whoever wakes up late is away as in a long turn.
+    // Between two turns. A late wake-up counts as a long turn.
     void slept(Duration length) {
         time_ps.add(static_cast<std::uint64_t>(length.ps));
         keep_longest(static_cast<std::uint64_t>(length.ps));
@@ -40,16 +40,14 @@ struct TurnCounters {
     }
 };
 
-// Measures how soon a worker obeys pauses and sends its own under the real clock. It takes the times at which
-// turns begin, so that no packet pays for it: an event in a turn counts at that turn's end.
+// Measures how soon a worker obeys pauses and sends its own under the real clock, by the times at which turns
+// begin, so that no packet pays for it: an event in a turn counts at that turn's end.
 //
-// A pause may have come to the device at any moment since the turn before: it is obeyed from there until the
-// device has taken the last frame that was on its way to it; a burst that left in the turn in which the pause
-// was found may have been that. An XOFF is due from the turn in which its group
-// went over its limit, or was found to be, until the device has taken it. Headroom has a term for the
-// device's own ring.
+// A pause counts from the turn before the one that found it until the device has taken the last frame that
+// was on its way, perhaps in that turn. An XOFF counts from the turn that found its group over its limit
+// until the device has taken it. Headroom has a term for the device's own ring.
 //
-// Of a worker, written by it.
+// Written by the worker.
 struct Reactions {
     Histogram pause_obeyed;
     Histogram xoff_sent;

@@ -49,10 +49,12 @@ void end(PortContext& port, ClassId queue, Time now) {
 
 // Frames that the driver has refused so far; their charges went back when they left their queue.
 unsigned discard_from_out(WorkerContext& worker, PortContext& port, ClassId queue) {
-    return port.out.discard(queue, [&](Packet* packet) {
-        port.counters.queue[queue].dropped.add(1);
-        drop(worker, packet, DropReason::watchdog_drop, true);
-    });
+    return port.out.discard(
+        [&](Packet* packet) {
+            port.counters.queue[queue].dropped.add(1);
+            drop(worker, packet, DropReason::watchdog_drop, true);
+        },
+        queue);
 }
 
 void begin(WorkerContext& worker, PortContext& port, ClassId queue, Time now) {

@@ -10,8 +10,7 @@
 
 namespace sluice {
 
-// Takes a new policy's watched queues, and those that the operator has stopped or cut. At the start of a
-// turn, before its packets.
+// Takes up a new policy's watched and cut queues. At the start of a turn, before its packets.
 void take_up_settings(WorkerContext& worker, PortContext& port, Time now);
 inline void take_up_watchdog(WorkerContext& worker, PortContext& port, Time now) {
     if (port.watchdog.settings_changed) [[unlikely]]
@@ -20,7 +19,7 @@ inline void take_up_watchdog(WorkerContext& worker, PortContext& port, Time now)
 
 unsigned watch_queues(WorkerContext& worker, PortContext& port, Time now);
 
-// Whether there is a pause or a storm, or something new to be watched for.
+// True when there is a pause or a storm, or new settings.
 inline bool is_watched(const PortContext& port) {
     return (port.honor.unexpired() | port.watchdog.machine.awake()) != 0 || port.watchdog.settings_changed;
 }
@@ -33,10 +32,10 @@ inline unsigned watch(WorkerContext& worker, PortContext& port, Time now) {
     return watch_queues(worker, port, now);
 }
 
-// The link went down, when all else of the port has been reset: that ends a storm.
+// The link went down, which ends a storm. Called when all else of the port has been reset.
 void watch_link_down(WorkerContext& worker, PortContext& port, Time now);
 
-// When a storm of the port begins or ends if nothing else happens before.
+// When the next storm begins or ends, if nothing else happens before.
 inline std::optional<Time> next_watchdog(const PortContext& port) {
     const PfcWatchdog& machine = port.watchdog.machine;
     return machine.awake() == 0 ? std::nullopt : machine.next_event();

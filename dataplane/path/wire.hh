@@ -1,20 +1,18 @@
-// A wire: two ports joined, so that what comes in by one leaves by the other as it came, and rules that
-// disturb it (lib/peer/faults.hh). Here the state of one direction: of the frames that come in by a port.
+// A wire: two ports joined, so that frames pass unchanged from one to the other, and rules that disturb them
+// (lib/peer/faults.hh). Here the state of a direction: the frames that come in by a port.
 //
-// A frame meets the rules in their order, and the first one that takes it acts on it. Each rule numbers the
-// frames that match it from the moment on that it was set, by itself in each direction. Frames that are held
-// (delay, reorder) have been admitted: they keep their place in the buffer, so the ledger has them as queued,
-// and at most `max_delayed` and `max_reordered` wait; one more passes untouched and is counted so. They
-// leave at their time also when their rule is gone, the port is down, or the switch drains.
+// The first rule that takes a frame acts on it. Each rule numbers the frames that match it since it was set,
+// in each direction. Held frames (delay, reorder) have been admitted: they keep their place in the buffer and
+// count as queued. At most `max_delayed` and `max_reordered` wait; one more passes untouched and is counted
+// so. They leave at their time also when their rule is gone, the port is down, or the switch drains.
 //
 // Owner: the worker of the port. Control reads the counters and the trace; the worker of the other port reads
-// `senders`, which tells it to which queue pair a CNP goes.
+// `senders`, for the queue pair of a CNP.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,7 +25,7 @@
 
 namespace sluice {
 
-// Of one direction, in a PortPolicy.
+// The settings of a direction, in a PortPolicy.
 struct WirePolicy {
     PortId peer = 0;
     bool passes_pfc = false;       // MAC control goes on to the other end; else the port takes it in
@@ -39,7 +37,7 @@ struct WireRuleCounters {
     Counter id;  // of the rule that the others are of; 0: none
     Counter matched;
     Counter acted;
-    Counter passed;  // taken, and passed untouched: it has no room, no ECT, no payload, or no known sender
+    Counter passed;  // taken, but passed untouched: no room, no ECT, no payload, or no known sender
 };
 
 // A frame that a rule has taken.
@@ -56,8 +54,8 @@ struct WireEvent {
 };
 static_assert(sizeof(WireEvent) == 32);
 
-// Queue pairs of senders: by the addresses of a reply, the one that replies name. Written by the worker of
-// the direction in which the replies go, read by that of the other one.
+// Queue pairs of senders, learned from replies, by the addresses of a reply. Written by the worker of the
+// direction in which the replies go, read by that of the other one.
 class LearnedSenders {
   public:
     static constexpr std::size_t places = 256;
@@ -75,8 +73,8 @@ class LearnedSenders {
     std::array<Place, places> places_;
 };
 
-// What a wire sees of the answers of the ends: acknowledgements, congestion notifications, and packets that
-// come again. So a card at an end is judged by its frames, with no figure of its own.
+// Counts the ends' ACKs, CNPs and repeated packets, so that a NIC is judged by its frames, without its
+// counters.
 //
 // Owner: the worker of the port at which the frames come in; control reads the counters.
 class WireReplies {
@@ -84,7 +82,6 @@ class WireReplies {
     static constexpr std::size_t places = 4096;
     static constexpr std::size_t max_steps = 64;
 
-    // A RoCE frame to an address, as it came.
     void count(const roce::WireFrame& frame, const IpAddress& to);
 
     Counter acks;
@@ -94,7 +91,7 @@ class WireReplies {
     // Requests and READ responses of RC whose PSN is not above the highest one that came before to the same
     // queue pair: sent again, or out of order before they came.
     Counter repeated;
-    // Those of queue pairs beyond the places, of which it is not known.
+    // Packets of queue pairs beyond the places, which cannot be judged.
     Counter untracked;
 
   private:
@@ -132,7 +129,7 @@ class WireDirection {
     bool may_delay() const { return delayed_.size() < max_delayed; }
     void delay(Packet* packet, Time until);
     bool may_reorder() const { return reordered_.size() < max_reordered; }
-    // Until `frames` later ones of `qp` (nothing: of any) have passed, and at most until a time.
+    // Holds it until `frames` later ones of `qp` (nothing: of any) have passed, at most until a time.
     void reorder(Packet* packet, Time until, std::uint32_t frames, std::optional<std::uint32_t> qp);
     // A frame has passed: calls release(packet) for those that have waited for it.
     template <class Release>
@@ -155,7 +152,7 @@ class WireDirection {
     std::size_t held() const { return delayed_.size() + reordered_.size(); }
     // When the first one is due.
     std::optional<Time> next_due() const;
-    // One that is due by `now`, or any with `all`; null: none.
+    // A frame that is due by `now`, or any with `all`; null: none.
     Packet* due(Time now, bool all);
 
     std::array<WireRuleCounters, max_wire_rules> rules;

@@ -56,8 +56,7 @@ struct Shared {
     bool exclusive;  // the pools are: see PoolUse
     Snapshot<Policy> policy;
     std::vector<std::unique_ptr<PortContext>> ports;
-    // By port, set at start. Not in the context, whose first lines its owner writes for every packet while
-    // the others ask here where theirs go.
+    // By port, set at start. Not in the context, whose first lines its owner writes for every packet.
     std::array<WorkerId, max_ports> owner{};
     // By port: written by its owner, read by every worker once a packet. relaxed there: a packet that sees
     // the old state is a packet that came a moment earlier. Workers that poll a queue of it: see may_poll.
@@ -86,13 +85,11 @@ struct LocalInbox {
     std::size_t taken = 0;
 };
 
-// Packets that other workers have handed over: taken out of their mailboxes when a turn begins, put into
-// their queues behind the packets that the turn receives. Until then their lines, which another core wrote,
-// come over one by one beside work that does not wait for them: with each packet that is parsed or routed one
-// is fetched.
+// Packets that other workers have handed over: taken out of their mailboxes when a turn begins, queued behind
+// the packets that the turn receives. Meanwhile their cache lines, which another core wrote, are prefetched,
+// one with each packet that is parsed or routed.
 class HandedOver {
   public:
-    // At most so many in a turn.
     void reserve(std::size_t most) { packets_.resize(most + burst_size, hot()); }
     void begin() { count_ = metas_ = mbufs_ = 0; }
     void collect(Mailbox<Packet*>& mailbox, std::size_t most) {
@@ -101,8 +98,8 @@ class HandedOver {
     void end() { std::fill_n(packets_.begin() + static_cast<std::ptrdiff_t>(count_), burst_size, hot()); }
     std::span<Packet* const> all() const { return std::span(packets_).first(count_); }
 
-    // For so many packets of a burst one each whose meta, or whose mbuf, is to be fetched; behind the last
-    // one follow packets that are always in the cache.
+    // The packets whose metas, or mbufs, to prefetch beside so many packets of a burst; behind the last one
+    // follow packets that are always in the cache.
     Packet* const* next_metas(std::size_t packets) { return next(metas_, packets); }
     Packet* const* next_mbufs(std::size_t packets) { return next(mbufs_, packets); }
 
@@ -135,7 +132,7 @@ struct alignas(64) WorkerContext {
     LocalInbox local;
     HandedOver handed_over;
     std::vector<DropCounters> drops;  // by ingress port
-    Counter lossless_drops;           // all of them: control looks here before it looks closer
+    Counter lossless_drops;           // all of them: control looks here first
     Counter falls_behind;             // times that one of its own ports paused its peer for it: likewise
     Counter watchdog_changes;         // storms and cuts that began or ended: likewise
     Counter punts;                    // frames given to control
@@ -148,16 +145,14 @@ struct alignas(64) WorkerContext {
     std::unique_ptr<Reactions> reactions;                 // null: under the virtual clock
     TurnCounters turns;
     StageMeter meter;
-    // Destinations of packets that were dropped because nobody knows their next hop's MAC address. null:
-    // nobody resolves.
+    // Destinations of packets dropped for an unknown next hop's MAC address. null: control does not resolve.
     std::unique_ptr<EventRing<IpAddress>> unresolved;
-    // From control: one entry for each frame that waits in a port's ControlPath, in this order; null: none
-    // ever.
+    // From control: the ports of frames that wait in a ControlPath, in this order; null: none ever.
     std::unique_ptr<Mailbox<PortId>> injections;
 };
 
-// The pools of one direction during one burst, each opened when it is first needed: what reserved parts hold
-// asks none, so workers without congestion write no line that they share.
+// The pools of one direction during a burst, each opened when first needed: reserved cells need none, so
+// workers without congestion write no shared line.
 class PoolBursts {
   public:
     PoolBursts(std::array<PoolUse, max_pools>& use, const std::array<PoolLimits, max_pools>& limits,

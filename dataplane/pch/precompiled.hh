@@ -1,3 +1,2 @@
-// What most files of the dataplane include, compiled once: two thirds of the time that such a file takes to
-// compile.
+// Headers of most dataplane files, compiled once: two thirds of a file's compile time.
 #include "dataplane/path/worker_context.hh"

@@ -14,11 +14,6 @@
 namespace sluice {
 namespace {
 
-// A capture has one reader or writer: locking its stream for every frame would cost a tenth of a run.
-void without_locks(std::FILE* stream) {
-    if (stream != nullptr) __fsetlocking(stream, FSETLOCKING_BYCALLER);
-}
-
 constexpr int plain_major_version = 2;        // of pcapng: 1
 constexpr off_t pcap_file_header_bytes = 24;  // where libpcap stands in a plain capture it has opened
 
@@ -83,7 +78,8 @@ tl::expected<CaptureReader, std::string> CaptureReader::open(const std::string& 
         return refuse(std::string("is not a pcap or pcapng file: ") + error.data() +
                       "; do: unpack it (gunzip), or let editcap -F pcap rewrite it");
     std::FILE* file = pcap_file(reader.handle_.get());
-    without_locks(file);
+    // It has one reader: locking the stream for every frame would cost a tenth of a run.
+    __fsetlocking(file, FSETLOCKING_BYCALLER);
     if (const int link = pcap_datalink(reader.handle_.get()); link != DLT_EN10MB)
         return refuse(no_ethernet(static_cast<std::uint32_t>(link)));
     reader.file_ = {};
@@ -142,11 +138,9 @@ tl::expected<CaptureSummary, std::string> CaptureReader::scan(const std::string&
         summary.longest_frame_bytes = std::max(summary.longest_frame_bytes, frame.wire_length);
         ++summary.packets;
     }
-    if (!reader->error().empty()) {
-        const std::string frames = std::to_string(summary.packets);
-        return tl::unexpected(reader->error() + " (after " + frames + " frames)" +
+    if (!reader->error().empty())
+        return tl::unexpected(reader->error() + " (after " + frames_text(summary.packets) + ")" +
                               keep_first(summary.packets));
-    }
     summary.notes = reader->notes();
     return summary;
 }

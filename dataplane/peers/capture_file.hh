@@ -1,6 +1,6 @@
-// Capture files with nanosecond timestamps: usual records by pcap_reader.hh, pcapng by pcapng_reader.hh,
-// other files through libpcap. The driver net_pcap cuts timestamps to microseconds and stamps wall clock, so
-// under the virtual clock Sluice reads and writes the files itself. Needs no DPDK.
+// Capture files with nanosecond timestamps: usual records and pcapng by pcap_reader.hh, other files through
+// libpcap. The driver net_pcap cuts timestamps to microseconds and stamps wall clock, so under the virtual
+// clock Sluice reads and writes the files itself. Needs no DPDK.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CaptureSummary {
     std::uint64_t packets = 0;
     StampRanges stamps;
     std::uint32_t longest_frame_bytes = 0;
-    std::vector<std::string> notes;  // what was left out of it
+    std::vector<std::string> notes;  // about frames that were left out
 };
 
 // The remedy for a file that is damaged behind its first frames.
@@ -37,13 +37,13 @@ class CaptureReader {
 
     // Errors are one line that names the file. Refuses a link layer other than Ethernet by its name.
     static tl::expected<CaptureReader, std::string> open(const std::string& path);
-    // Reads the whole file: a capture that is damaged is refused here. One whose end is missing is not.
+    // Reads the whole file and refuses a damaged capture, but not one whose end is missing.
     static tl::expected<CaptureSummary, std::string> scan(const std::string& path);
 
     // False at the end of the file or at an error, whose text is then in `error`.
     bool read(Frame& frame) { return (usual_ && usual_->next(frame)) || read_any(frame); }
     const std::string& error() const { return error_; }
-    // What was left out so far, a sentence each.
+    // Sentences about frames that were left out so far.
     std::vector<std::string> notes() const;
 
   private:
@@ -58,7 +58,7 @@ class CaptureReader {
     std::optional<PcapngReader> blocks_;    // likewise
     std::string path_;
     std::string error_;
-    std::optional<PcapReader> usual_;  // nothing: libpcap reads from where it stands
+    std::optional<PcapReader> usual_;  // nothing: libpcap reads on
     bool cut_ = false;
 };
 
@@ -69,8 +69,7 @@ class CaptureWriter {
     // `pieces` of one frame, in order. `wire_length`: where they are not the whole of it.
     void write(std::uint64_t timestamp_ns, std::span<const std::span<const std::uint8_t>> pieces,
                std::optional<std::uint32_t> wire_length = {});
-    // Puts the file in its place; an error's text, or empty. A writer that is destroyed without it leaves
-    // nothing behind.
+    // Puts the file in its place; an error's text, or empty. Without it the destructor leaves no file.
     std::string close();
 
   private:

@@ -1,5 +1,4 @@
-// A port under the virtual clock whose peer is a capture file: frames in with nanosecond timestamps, frames
-// out with switch time.
+// A port under the virtual clock whose peer is a capture file, with nanosecond timestamps.
 //
 // The receive gate: a frame arrives at max(its timestamp, the end of the frame before it at the port's
 // speed). Frames that this moved are counted. Timestamps on both sides are the start of a frame, and both are
@@ -34,7 +33,7 @@ struct CapturePortSpec {
     ClassMap map;                    // by which the peer tells its classes; priority = priority group
 };
 
-// Sends a capture's frames, and the backlog of those that a pause has delayed; writes the frames it receives.
+// Sends a capture's frames, and the backlog that a pause has delayed; writes the frames it receives.
 class CaptureSource : public NothingUnderWay {
   public:
     struct Next {
@@ -71,8 +70,8 @@ class CaptureSource : public NothingUnderWay {
     // Only where there is one.
     Time next_of_file(const PauseSender& wire) const { return max(stamp_, wire.free_at()); }
     std::optional<Next> next_of_all(const PauseSender& wire) const;
-    // The class of the file's next frame; no_class while nothing is paused and there is no backlog, so that
-    // no frame is parsed for it.
+    // The class of the file's next frame; no_class, without parsing, while no class is paused and there is no
+    // backlog.
     ClassId next_class(const PauseSender& wire) const {
         return backlogged_classes_ != 0 || wire.is_anything_paused() ? class_of_next()
                                                                      : PauseSender::no_class;

@@ -50,7 +50,7 @@ void FaultPort::peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta) {
     map.quanta.fill(quanta);
     std::array<std::uint8_t, pfc_frame_bytes> bytes;
     build_pfc_frame(bytes, MacAddress{}, map);
-    // Behind frames added for the same moment, ahead of later ones.
+    // Ordered by time, behind equal ones.
     const auto place =
         std::find_if(added_.begin(), added_.end(), [&](const Kept& other) { return at < other.at; });
     added_.insert(place, Kept{at, {bytes.begin(), bytes.end()}, pfc_frame_bytes, {}, false, false, {}});
@@ -111,7 +111,7 @@ void FaultPort::misbehave(Time now) {
     }
 }
 
-// `now`: when the port behind has handed it over.
+// `now`: when the inner port has handed it over.
 void FaultPort::disturb(Packet* packet, Time now) {
     const bool is_pause = is_mac_control(packet);
     const bool lossless = !is_pause && inner_->comes_from_switch() && meta(packet).treatment.lossless;
@@ -169,20 +169,19 @@ std::optional<Time> FaultPort::find_next_arrival() const {
     return best;
 }
 
-// A late XON of ours, or one that the peer still owes us, sets things going, too.
+// A late XON, of ours or the peer's, lets frames go, too.
 bool FaultPort::expects_frames() const {
     return inner_->expects_frames() || under_way() != 0 || storm_next_ < storm_end_ ||
            slow_.next().has_value();
 }
 
-// The cable is cut: frames under way on it, either way, are lost.
 std::uint64_t FaultPort::lose_until(Time now) {
     forget_arrival();
     misbehave(now);
     return inner_->lose_until(now) + forget_kept();
 }
 
-// Those to the peer are counted here, the others are returned.
+// Counts the frames to the peer, returns the number of the others.
 std::uint64_t FaultPort::forget_kept() {
     const std::uint64_t to_us = received_.kept.size() + added_.size();
     counters_.sent.cut += leaving();

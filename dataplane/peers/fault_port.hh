@@ -1,16 +1,14 @@
-// A port whose link goes wrong as `FaultSettings` say (lib/peer/faults.hh): a decorator of any other, under
-// the virtual clock only.
+// A decorator of any port under the virtual clock, whose link and peer misbehave as `FaultSettings` say
+// (lib/peer/faults.hh).
 //
-// Frames of the port behind are taken when they arrive and kept as bytes, a described one as such unless a
-// fault changes it, so that a delayed one takes no mbuf, then handed on in order, together with the PFC
-// frames that a misbehaving peer adds: these are no subject of the other faults. The link carries what a
-// fault puts on it beside what it carries anyway, so a duplicate starts when its original ends, whatever
-// comes then. A frame that is dropped or delayed here on its way to us has not been received; one that is
-// lost, late or changed on its way to the peer has been sent. What is kept here is on the cable: it is lost
-// with it. A storm ends by itself, so a run ends, too.
+// Frames of the inner port are taken when they arrive and kept as bytes (described ones as such, unless a
+// fault changes them), so that a delayed one takes no mbuf. They are handed on in order, with the PFC frames
+// that a misbehaving peer adds, to which no other fault applies. Faults add to the link's load: a duplicate
+// starts when its original ends, beside any later frame. A frame that is dropped or delayed on its way to us
+// has not been received; one that is lost, late or changed on its way to the peer has been sent. Frames kept
+// here are on the cable and lost with it. A storm ends by itself, so a run ends, too.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -33,7 +31,7 @@ struct FaultCounters {
     FrameFaultCounters received, sent, pfc;  // of the ways in FaultSettings; PFC that is cut counts as sent
     std::uint64_t pfc_changed = 0;
     std::uint64_t storm_xoff = 0, stuck_xoff = 0, slow_xoff = 0, slow_xon = 0;  // that the peer added
-    std::uint64_t lossless = 0;  // of a lossless class, of all that are lost; unknown of a host's
+    std::uint64_t lossless = 0;  // lost frames of a lossless class; unknown for a host's
 };
 
 class FaultPort final : public Port {
@@ -49,11 +47,11 @@ class FaultPort final : public Port {
         inner_->stand_in(*this);
     }
 
-    // Control, between turns: from `now` on. `lossless`: the priorities that a slow receiver pauses. Frames
-    // under way stay; a storm or a stuck XOFF that is set anew starts now.
+    // Control, between turns. `lossless`: the priorities that a slow receiver pauses. Frames under way stay;
+    // a new storm or stuck XOFF starts now.
     void configure(const FaultSettings& settings, std::uint8_t lossless, Time now);
     const FaultCounters& faults() const { return counters_; }
-    // Frames that it keeps for later, either way, and those to the peer among them.
+    // Frames kept for later, both ways; `leaving`: those to the peer.
     std::size_t under_way() const { return received_.kept.size() + added_.size() + leaving(); }
     std::size_t leaving() const { return pfc_.kept.size() + sent_.kept.size(); }
 
@@ -79,7 +77,7 @@ class FaultPort final : public Port {
   private:
     std::optional<Time> find_next_arrival() const override;
 
-    // A frame as bytes, so that it takes no mbuf meanwhile.
+    // A frame as bytes.
     struct Kept {
         Time at{};                        // it is handed on
         std::vector<std::uint8_t> bytes;  // fewer than the frame's: it is described
@@ -97,29 +95,28 @@ class FaultPort final : public Port {
         std::deque<Kept> kept;     // in order
         Time last{};               // of kept: order is kept when the delay gets shorter
     };
-    // Of the way's next frame; nothing: it is lost, counted and freed.
+    // The fate of the way's next frame; nothing: it is lost, counted and freed.
     std::optional<FrameFate> next_fate(Way& way, Packet* packet, bool lossless);
-    // Puts it on the way, at `at` or behind those before it, and its duplicate; frees the packet.
+    // Keeps it, and its duplicate, for `at` or behind those before it; frees the packet.
     void keep(Way& way, Packet* packet, Time at, const FrameFate& fate, bool lossless, Duration held_back);
     Packet* packet_of(const Kept& frame) const;  // null: there is no mbuf
 
     Time frame_end(Time start, std::uint32_t bytes) const {
         return start + spec_.speed.byte_time() * wire_bytes(bytes);
     }
-    // Everything that has arrived at the port behind by `now`, with the faults of the receive path.
+    // Takes frames that have arrived at the inner port by `now`, with the faults of the receive path.
     void receive_inner(Time now);
     void disturb(Packet* packet, Time now);
-    // What the peer says by `now`, in order of time.
+    // The peer's own pauses up to `now`, in order of time.
     void misbehave(Time now);
     void peer_pause(Time at, std::uint8_t mask, std::uint16_t quanta);
-    // One frame of ours; PFC meets its own rules first, then those of all frames. False: the port behind
-    // takes none now.
+    // Sends a frame of ours; PFC passes its own rules first. False: the inner port takes none now.
     bool send(Packet* packet);
     bool pass(Way& way, Packet* packet);
     bool go_on(Way& way, Packet* packet) {
         return &way == &pfc_ ? send(packet) : inner_->transmit({&packet, 1}) == 1;
     }
-    // Hands late frames that leave by `now` to the port behind.
+    // Hands late frames that leave by `now` to the inner port.
     void send_late(Time now);
     std::uint64_t forget_kept();
 

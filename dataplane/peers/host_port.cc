@@ -11,8 +11,7 @@
 namespace sluice {
 namespace {
 
-// A frame has left the caches while it waited in the switch: its bytes come while the one before it is
-// checked.
+// Fetches a frame, which has left the caches in the switch, while the one before it is checked.
 void fetch_frame(Packet* packet) {
     constexpr unsigned line = 64;
     for (unsigned at = 0; at < packet->data_len; at += line) __builtin_prefetch(frame_bytes(packet) + at);
@@ -63,7 +62,7 @@ std::size_t HostSource::under_way(Time now) const {
     return static_cast<std::size_t>(arriving_.end() - first);
 }
 
-// What has reached the host by `now` stays with it.
+// Frames that have reached the host by `now` stay.
 void HostSource::link_lost(Time now) {
     for (; !arriving_.empty() && !has_reached_host(arriving_.back(), now); arriving_.pop_back()) {
         Packet* packet = arriving_.back().packet;
@@ -150,7 +149,7 @@ void HostSource::arrive() {
         buffer_.receive(now, wire_bytes(packet->pkt_len));
     }
     put(waiting_,
-        {waiting_.empty() ? at : max(at, waiting_.back().at), packet});  // in order when a drain ends
+        {waiting_.empty() ? at : max(at, waiting_.back().at), packet});  // in order also when a drain ends
 }
 
 void HostSource::receive(Packet* packet, Time now) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,12 +53,12 @@ class HostSource : public NothingUnderWay {
     const roce::Nic& nic() const { return nic_; }
     std::uint64_t pauses_sent() const { return pauses_sent_; }
     std::uint64_t overrun() const { return overrun_; }  // frames that its receive buffer had no room for
-    // Of frames from the switch: on the cable at `now`, and lost there.
+    // Frames from the switch that are on the cable at `now`, and those lost there.
     std::size_t under_way(Time now) const;
     std::uint64_t lost_on_wire() const { return lost_on_wire_; }
     std::uint64_t lossless_lost() const { return lossless_lost_; }  // there, or for want of room
     void write_to(CaptureOutput output) { output_ = std::move(output); }
-    // From now on; frames in its buffer keep their times. An XOFF that stands is taken back.
+    // Frames in the buffer keep their times. A running XOFF ends.
     void set_drain(std::optional<Rate> drain, Time now);
 
     std::optional<Next> next_start(const PauseSender& wire) const;
@@ -116,14 +115,14 @@ class HostPort final : public PeerPort<HostSource> {
     explicit HostPort(const HostPortSpec& spec)
         : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {}
 
-    // Of the figures: `catch_up` comes first.
+    // `catch_up` before reading figures.
     const roce::Nic& nic() const { return source_.nic(); }
     std::uint64_t pauses_sent() const { return source_.pauses_sent(); }  // PFC frames of a slow host
     // How long our pauses have held a class of the host's; `now` is the clock's.
     Duration paused_time(ClassId n, Time now) const { return wire_.paused_time(n, now); }
 
     std::uint64_t overrun() const { return source_.overrun(); }  // frames that a slow host had no room for
-    // Frames from the switch that are on the cable at `now`, and those that were lost there with the link.
+    // Frames from the switch that are on the cable at `now`, and those lost there.
     std::size_t under_way(Time now) const { return source_.under_way(now); }
     std::uint64_t lost_on_wire() const { return source_.lost_on_wire(); }
     std::uint64_t lossless_lost() const { return source_.lossless_lost(); }  // there, or for want of room

@@ -1,21 +1,19 @@
-// A cable between ports of two switches of one virtual clock: what one end transmits, the other receives
-// after the propagation delay.
+// A cable between ports of two switches of one virtual clock: one end receives the other's frames after the
+// propagation delay.
 //
-// The sending switch's own transmitter is the wire's speed, so a frame begins to arrive `cable` after its
-// first bit has left; it is handed over then, or at its end (`at_end`), as a switch does that stores and
-// forwards. A PFC frame takes effect at the other end when all of it has arrived and the peer's reaction time
-// has passed, as headroom models it (lib/pfc/headroom.hh); its quanta count from its arrival. Packets are
-// handed over as they are: both switches take theirs from one pool; where the clock's windows let the two
-// switches run at once, they go through an exchange. A frame that has not been handed over when the cable is
-// cut is lost; so is what an end transmits before it knows. An end's link goes up or down when its switch
-// detects it, which the owner of the cable says.
+// The sender's transmitter paces the wire, so a frame begins to arrive `cable` after its first bit has left;
+// it is handed over then, or at its end (`at_end`), as by a store-and-forward switch. A PFC frame takes
+// effect when all of it has arrived and the peer's reaction time has passed, as headroom models it
+// (lib/pfc/headroom.hh); its quanta count from its arrival. Packets are handed over as they are, as both
+// switches have one pool; switches that run at once in the clock's windows use an exchange. A frame under way
+// when the cable is cut is lost; so is one that an end transmits before it detects the cut. The owner of the
+// cable says when an end's switch detects a change.
 #pragma once
 
 #include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,10 +27,9 @@ namespace sluice {
 
 class LinkPort;
 
-// Frames on their way between switches that several threads run, window by window of the virtual clock: no
-// frame arrives in the window in which it is sent. Each pair of threads has an outbox, and each outbox two
-// lists: one thread fills the one while the other empties the one of the window before. So there is no lock,
-// and every cable's frames stay in order.
+// Frames between switches on several threads, window by window of the virtual clock: no frame arrives in the
+// window in which it is sent. Each pair of threads has an outbox with two lists: one thread fills one while
+// the other empties that of the window before. So there is no lock, and every cable's frames stay in order.
 class LinkExchange {
   public:
     struct Frame {
@@ -68,9 +65,9 @@ class LinkExchange {
 
     Outbox& outbox(unsigned from, unsigned to) { return outboxes_[to * threads_ + from]; }
 
-    // Between windows: when the first of the frames that nobody has taken arrives.
+    // Between windows: when the first of the waiting frames arrives.
     std::optional<Time> earliest() const;
-    // Between windows: what was sent is there to be taken.
+    // Between windows: frames that were sent can be taken.
     void turn_over() { filled_ ^= 1U; }
     // In a window, on the thread `to`: its switches' ports get the frames of the window before.
     void deliver_to(unsigned to);
@@ -94,7 +91,7 @@ struct LinkSpec {
 // Frames of one direction that were lost on the cable.
 struct WireLosses {
     std::uint64_t on_wire = 0;   // under way when it was cut
-    std::uint64_t into_cut = 0;  // sent before the end knew that it was cut
+    std::uint64_t into_cut = 0;  // sent before the end detected the cut
     std::uint64_t lossless = 0;  // those of a lossless class among them
 };
 
@@ -117,7 +114,7 @@ class LinkPort final : public Port {
         forget_arrival();
     }
 
-    // Of frames on their way to this end. Between windows.
+    // Frames on their way to this end. Between windows.
     WireLosses losses() const;
     std::size_t under_way() const {
         return data_.size() + pauses_.size() + static_cast<std::size_t>(other_->sent_ - taken_);
@@ -157,7 +154,7 @@ class LinkPort final : public Port {
     std::uint64_t lost_ = 0;      // under way, when the cable was cut
     std::uint64_t lossless_ = 0;  // lost ones among those in `data_`
     bool up_ = true;
-    // Of what this end sends.
+    // For frames that this end sends.
     LinkExchange::Outbox* outbox_ = nullptr;
     std::uint64_t sent_ = 0;
     bool into_cut_ = false;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint8_t every_class = 0xFF;
 
-// A driver writes into each frame by which port it came: one that came by none we have made.
+// Drivers note in each frame the port by which it came: a frame without one is ours.
 bool may_be_pfc(const Packet* packet) {
     return packet->port == RTE_MBUF_PORT_INVALID && packet->pkt_len == pfc_frame_bytes;
 }
@@ -40,7 +40,7 @@ unsigned ObeyingPort::receive(std::span<Packet*> out, Time now) {
     return count;
 }
 
-// Up to each PFC frame of ours, which counts when the device has taken it.
+// In pieces that end with a PFC frame, which counts when the device has taken it.
 unsigned ObeyingPort::transmit(std::span<Packet* const> frames) {
     unsigned sent = 0;
     for (unsigned i = 0; i < frames.size(); ++i) {

@@ -1,12 +1,11 @@
 // A port under the real clock whose input is a capture, and whose sender obeys our PFC: a decorator of the
 // driver's port.
 //
-// The sender has the file in one FIFO and sends it at the port's speed. While one of its classes is paused
-// all of it stands still, other classes and MAC control too; unsent frames wait in the file, so nothing runs
-// over, and a worker that takes it late is not behind. It hears a PFC frame of ours when the device has taken
-// it: cable and reaction take no time. Pauses are those of IEEE 802.3 Annex 31D (lib/pfc/pfc_honor.hh): a
-// deadline that replaces the one before, XON, expiry. Frames are taken from the device in bursts and handed
-// on when they have begun to arrive; those of a burst that must wait are kept here.
+// The sender has the file in one FIFO and sends it at the port's speed. A pause of one class stops all of it,
+// MAC control too; unsent frames wait in the file, so nothing overflows, and a late worker is not behind. It
+// hears a PFC frame of ours when the device has taken it: cable and reaction take no time. Pauses are those
+// of IEEE 802.3 Annex 31D (lib/pfc/pfc_honor.hh). Frames are taken from the device in bursts and handed on
+// when they have begun to arrive; the others are kept here.
 #pragma once
 
 #include <array>

@@ -15,10 +15,43 @@ constexpr std::uint32_t magic_nanoseconds = 0xA1B23C4D;
 constexpr std::uint32_t version_2_4 = 2U | 4U << 16;  // two numbers of 16 bits, in the file's byte order
 constexpr std::uint32_t max_block = 16U << 20;        // of pcapng
 
+constexpr std::uint32_t old_packet_block = 2, simple_packet_block = 3;
+constexpr std::uint16_t if_tsoffset = 14;
+constexpr std::size_t block_head_bytes = 12;  // type, length, and the length again at its end
+constexpr std::uint64_t ns_a_second = 1'000'000'000;
+
+__extension__ using Wide = __int128;
+
+// Nanoseconds of ticks since 1970; nothing: before that, or after 2106.
+std::optional<std::uint64_t> nanoseconds_of(std::uint64_t ticks, std::uint8_t resolution,
+                                            std::int64_t offset_seconds) {
+    const unsigned power = resolution & 0x7FU;
+    Wide ns = ticks;
+    if ((resolution & 0x80U) != 0) {
+        ns = ns * Wide{ns_a_second} >> std::min(power, 126U);
+    } else {
+        for (unsigned n = power; n < 9; ++n) ns *= 10;
+        for (unsigned n = 9; n < power && ns != 0; ++n) ns /= 10;
+    }
+    ns += Wide{offset_seconds} * Wide{ns_a_second};
+    if (ns < 0 || ns >= (Wide{1} << 32) * Wide{ns_a_second}) return std::nullopt;
+    return static_cast<std::uint64_t>(ns);
+}
+
+// "LINUX_SLL", or a number without a name.
+std::string link_layer_name(std::uint32_t link) {
+    const char* name = pcap_datalink_val_to_name(static_cast<int>(link));
+    return name != nullptr ? name : "number " + std::to_string(link);
+}
+
 }  // namespace
 
-// Makes room and reads on, until `wanted` bytes are there; false when they never will be: libpcap finds the
-// error of a plain file again, and names it.
+std::string frames_text(std::uint64_t count) {
+    return std::to_string(count) + (count == 1 ? " frame" : " frames");
+}
+
+// Reads on until `wanted` bytes are there; false when they never will be: libpcap finds the error of a plain
+// file again, and names it.
 bool FilePieces::fill(std::size_t wanted) {
     std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(at_),
               bytes_.begin() + static_cast<std::ptrdiff_t>(filled_), bytes_.begin());
@@ -57,44 +90,6 @@ std::optional<PcapReader> PcapReader::open(int file, std::uint32_t snap_length) 
         return std::nullopt;
     return PcapReader(file, swapped, magic == magic_microseconds ? 1000 : 1,
                       std::min(snap_length, max_frame));
-}
-
-namespace {
-
-constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
-constexpr std::uint32_t interface_block = 1, old_packet_block = 2, simple_packet_block = 3, packet_block = 6;
-constexpr std::uint16_t end_of_options = 0, if_tsresol = 9, if_tsoffset = 14;
-constexpr std::size_t block_head_bytes = 12;  // type, length, and the length again at its end
-constexpr std::uint16_t ethernet = 1;
-constexpr std::uint64_t ns_a_second = 1'000'000'000;
-
-__extension__ using Wide = __int128;
-
-// Of ticks since 1970; nothing: before that, or after 2106.
-std::optional<std::uint64_t> nanoseconds_of(std::uint64_t ticks, std::uint8_t resolution,
-                                            std::int64_t offset_seconds) {
-    const unsigned power = resolution & 0x7FU;
-    Wide ns = ticks;
-    if ((resolution & 0x80U) != 0) {
-        ns = ns * Wide{ns_a_second} >> std::min(power, 126U);
-    } else {
-        for (unsigned n = power; n < 9; ++n) ns *= 10;
-        for (unsigned n = 9; n < power && ns != 0; ++n) ns /= 10;
-    }
-    ns += Wide{offset_seconds} * Wide{ns_a_second};
-    if (ns < 0 || ns >= (Wide{1} << 32) * Wide{ns_a_second}) return std::nullopt;
-    return static_cast<std::uint64_t>(ns);
-}
-
-std::string frames_text(std::uint64_t count) {
-    return std::to_string(count) + (count == 1 ? " frame" : " frames");
-}
-
-}  // namespace
-
-std::string link_layer_name(std::uint32_t link) {
-    const char* name = pcap_datalink_val_to_name(static_cast<int>(link));
-    return name != nullptr ? name : "number " + std::to_string(link);
 }
 
 std::string no_ethernet(std::uint32_t link) {
@@ -149,8 +144,8 @@ void PcapngReader::add_interface(Body body) {
         const auto code = get<std::uint16_t>(body, at);
         const std::size_t length = get<std::uint16_t>(body, at + 2);
         at += 4;
-        if (code == end_of_options || length > body.size() - at) break;
-        if (code == if_tsresol && length == 1) made.resolution = body[at];
+        if (code == pcapng::end_of_options || length > body.size() - at) break;
+        if (code == pcapng::if_tsresol && length == 1) made.resolution = body[at];
         if (code == if_tsoffset && length == 8) made.offset_seconds = get<std::int64_t>(body, at);
         at += (length + 3) / 4 * 4;
     }
@@ -170,7 +165,8 @@ std::optional<PcapngReader::Packet> PcapngReader::packet_of(std::uint32_t type, 
         captured = snap_length == 0 ? packet.wire_length : std::min(packet.wire_length, snap_length);
     } else {
         if (body.size() < begin) return std::nullopt;
-        packet.interface = type == packet_block ? get<std::uint32_t>(body, 0) : get<std::uint16_t>(body, 0);
+        packet.interface =
+            type == pcapng::packet_block ? get<std::uint32_t>(body, 0) : get<std::uint16_t>(body, 0);
         packet.ticks = std::uint64_t{get<std::uint32_t>(body, 4)} << 32 | get<std::uint32_t>(body, 8);
         captured = get<std::uint32_t>(body, 12);
         packet.wire_length = get<std::uint32_t>(body, 16);
@@ -180,14 +176,14 @@ std::optional<PcapngReader::Packet> PcapngReader::packet_of(std::uint32_t type, 
     return packet;
 }
 
-// False: it is left out, or its time cannot be, which is an error.
+// False: it is left out, or its time is invalid, which is an error.
 bool PcapngReader::take(const Packet& packet, Frame& frame) {
     if (packet.interface >= interfaces_.size()) {
         ++of_no_interface_;
         return false;
     }
     const Interface& from = interfaces_[packet.interface];
-    if (from.link != ethernet) {
+    if (from.link != pcapng::ethernet) {
         ++of_other_links_[from.link];
         return false;
     }
@@ -214,8 +210,8 @@ bool PcapngReader::next(Frame& frame) {
         if (get<std::uint32_t>(head, 0) == pcapng::section_block) {  // the same in either byte order
             swapped_ = false;
             const auto magic = get<std::uint32_t>(head, 8);
-            swapped_ = magic == __builtin_bswap32(byte_order_magic);
-            if (!swapped_ && magic != byte_order_magic) return fail("a section of no byte order");
+            swapped_ = magic == __builtin_bswap32(pcapng::byte_order_magic);
+            if (!swapped_ && magic != pcapng::byte_order_magic) return fail("a section of no byte order");
         }
         const auto type = get<std::uint32_t>(head, 0);
         const auto length = get<std::uint32_t>(head, 4);
@@ -226,8 +222,8 @@ bool PcapngReader::next(Frame& frame) {
         if (get<std::uint32_t>(block, length - 4) != length) return fail("a block has two lengths");
         const Body body = block.subspan(8, length - block_head_bytes);
         if (type == pcapng::section_block && !begin_section(body)) return false;
-        if (type == interface_block) add_interface(body);
-        if (type == packet_block || type == simple_packet_block || type == old_packet_block) {
+        if (type == pcapng::interface_block) add_interface(body);
+        if (type == pcapng::packet_block || type == simple_packet_block || type == old_packet_block) {
             const auto packet = packet_of(type, body);
             if (!packet) return fail("a frame is longer than its block");
             if (take(*packet, frame)) {

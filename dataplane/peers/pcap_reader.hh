@@ -1,10 +1,9 @@
 // The records of a plain capture file (pcap 2.4 of either byte order, microseconds or nanoseconds), read in
 // large pieces: through libpcap a frame takes ten calls.
 //
-// Takes files of every usual writer and nothing else. Seconds are unsigned: 1970 to 2106. At the end of the
-// file, and at a record that is cut or too long, or whose fraction is no second's, it stops, and libpcap goes
-// on from `offset`: one place says which files are refused, and why. Kinds of files that it does not know it
-// never begins.
+// Takes files of every usual writer only. Seconds are unsigned: 1970 to 2106. At the end of the file, and at
+// a record that is cut, too long or of a wrong fraction, it stops, and libpcap goes on from `offset`: so
+// libpcap alone says which files are refused, and why.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +19,13 @@
 
 namespace sluice {
 
-// A file that stays open, read in large pieces and by position: whoever else reads it is where he was.
+// A file read in large pieces and by position, so that other readers of the descriptor keep theirs.
 class FilePieces {
   protected:
     static constexpr std::size_t piece_bytes = 262'144;
 
     FilePieces(int file, std::uint64_t begin) : file_(file), bytes_(piece_bytes), begin_(begin) {}
-    // Whether so many bytes of the file follow.
+    // True when so many bytes of the file follow.
     bool has(std::size_t bytes) { return filled_ - at_ >= bytes || fill(bytes); }
 
     int file_;
@@ -75,9 +74,9 @@ class PcapReader : private FilePieces {
     static_assert(header_bytes + max_frame <= piece_bytes);
 
     PcapReader(int file, bool swapped, std::uint32_t fraction_ns, std::uint32_t longest);
-    // The frame and the header behind it, which are wanted when all other ports have had their turn: of many
-    // ports the pieces are more than a cache holds, and too many streams for the core to see one. The rest of
-    // a long frame follows by itself.
+    // Prefetches the frame and the header behind it, which are read after all other ports' turns: many ports'
+    // pieces exceed the cache, and are too many streams for the hardware prefetcher. The rest of a long frame
+    // follows by itself.
     void fetch(std::span<const std::uint8_t> frame) const {
         constexpr std::size_t line = 64, start = 4 * line;
         __builtin_prefetch(bytes_.data() + at_);
@@ -90,28 +89,26 @@ class PcapReader : private FilePieces {
     std::uint32_t longest_;      // bytes that a record may hold
 };
 
+// The refusal of a file without Ethernet, with the remedy. `link`: as a capture file has it.
+std::string no_ethernet(std::uint32_t link);
+std::string frames_text(std::uint64_t count);  // "1 frame", "2 frames"
+constexpr const char* cut_note = "the file is cut in its last record, which is left out";
+
 // The Ethernet frames of a pcapng file (draft-ietf-opsawg-pcapng): sections of either byte order, interfaces
 // of any snapshot length, time resolution and offset, enhanced, simple and old packet blocks. libpcap takes
 // files of one kind of interface only.
 //
-// Frames of interfaces that are not Ethernet, and a last block that is cut, are left out and told by `notes`.
-// A simple packet has no timestamp and takes that of the packet before it. A block that cannot be ends the
-// reading with an error: where the next one begins is not known.
-//
-// "LINUX_SLL", or a number without a name. `link`: as a capture file has it.
-std::string link_layer_name(std::uint32_t link);
-// Why a file without Ethernet is refused, and what to do.
-std::string no_ethernet(std::uint32_t link);
-constexpr const char* cut_note = "the file is cut in its last record, which is left out";
-
+// Frames of interfaces that are not Ethernet, and a last block that is cut, are left out, which `notes`
+// tells. A simple packet has no timestamp and takes that of the packet before it. An invalid block ends the
+// reading with an error.
 class PcapngReader : private FilePieces {
   public:
     using Frame = PcapReader::Frame;
 
-    // Nothing: it is no pcapng.
+    // Nothing: it is not pcapng.
     static std::optional<PcapngReader> open(int file);
 
-    // False at the end, or at a block that cannot be: `error` then says so.
+    // False at the end, or with `error` set at an invalid block.
     bool next(Frame& frame);
     const std::string& error() const { return error_; }
     // What was left out so far, a sentence each.

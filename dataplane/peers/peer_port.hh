@@ -2,12 +2,11 @@
 //
 // The peer puts one frame after the other on the wire at the port's speed. It obeys our PFC after cable and
 // reaction (lib/peer/pause_sender.hh) or ignores it: the frame under way finishes, frames of a paused class
-// wait, the others go past them. Between turns frames wait in a bounded receive ring; those that do not fit
-// are missed. The source (peer_source.hh) decides what to send and takes the frames that the switch delivers.
-// It is a template parameter, so that no frame costs a virtual call more than the port's own. The switch sees
-// nothing of a step before the wire is free for a frame, so the clock does not stop for it: the steps of a
-// frame's time are taken, each at its own time, before the next frame. A caller that reads or changes the
-// source in between calls `catch_up` first.
+// wait, others go past them. Between turns frames wait in a bounded receive ring; those that do not fit are
+// missed. The source (peer_source.hh) decides what to send and takes the frames that the switch delivers. It
+// is a template parameter, so that a frame costs only the port's virtual call. Steps that come while the wire
+// is busy are invisible to the switch, so the clock does not stop for them: they are taken, each at its own
+// time, before the next frame. A caller that reads or changes the source in between calls `catch_up` first.
 #pragma once
 
 #include <optional>
@@ -78,8 +77,7 @@ class PeerPort : public Port {
 
     bool expects_frames() const override { return source_.expects_frames(wire_); }
 
-    // Takes the steps until `now` that the wire still hides. Control acts before the steps of its instant, so
-    // earlier steps come before its change.
+    // Takes the steps until `now` while the wire is busy. Control acts before the steps of its instant.
     void catch_up(Time now) {
         Started started;
         while (wire_.free_at() > now && step(now, started)) {
@@ -130,8 +128,8 @@ class PeerPort : public Port {
     bool hears_;  // our PFC
 
   private:
-    // Carries out one step at or before `now`: the peer hears a pause, or the source has its turn. False when
-    // there is none.
+    // Carries out one step at or before `now`: the peer hears a pause, or the source acts. False when there
+    // is none.
     bool step(Time now, Started& started) {
         started = {};
         const auto next = source_.next_start(wire_);

@@ -1,5 +1,5 @@
-// The contract of a source: the frames that a simulated peer sends, and its use of the frames that the switch
-// delivers. A capture is one, the flows of a test another, a host with its own timers a third.
+// The contract of a source: it sends a simulated peer's frames and takes those that the switch delivers.
+// Sources are captures, flows of a test, and hosts with timers.
 //
 // PeerPort asks the source for its next step, takes that step when it is due, and asks again; the source
 // keeps no wire and no pauses of its own. All times are at the switch: a frame's time is when its first bit
@@ -31,12 +31,12 @@ template <class Source>
 concept PeerSource =
     requires(Source source, const Source& same, PauseSender& wire, const PauseSender& paused,
              const typename Source::Next& next, Packet* packet, Time at, PortAccount& account) {
-        // The next step if nothing more is heard until then; none: the source has nothing to do. Asked often
-        // between two steps, and changes nothing.
+        // The next step if nothing more is heard until then; none: the source has nothing to do. Called
+        // often.
         { next.at } -> std::convertible_to<Time>;
         { same.next_start(paused) } -> std::same_as<std::optional<typename Source::Next>>;
-        // Takes the step at next.at, which is the last answer of next_start. A frame that starts is told to
-        // the wire (`wire.started`) and made into a packet.
+        // Takes the step that next_start returned last. A frame that starts is reported to the wire
+        // (`wire.started`) and made into a packet.
         { source.start(next, wire) } -> std::same_as<Started>;
         // Frames will come even if the switch does nothing; those that our pause holds do not count.
         { same.expects_frames(paused) } -> std::same_as<bool>;

@@ -21,8 +21,7 @@ class ReceiveRing {
         if (now != turn_) taken_ = 0;
         turn_ = now;
     }
-    // One more frame has arrived since the turn before: it is the next one of `out`, or is freed because the
-    // ring was full.
+    // A frame has arrived since the turn before: appends it to `out`, or frees it because the ring was full.
     void hand_out(Packet* packet, std::span<Packet*> out, unsigned& count) {
         if (++taken_ <= frames_) [[likely]] {
             out[count++] = packet;

@@ -50,7 +50,7 @@ DeviceText parse_device(std::string_view text) {
 
 namespace {
 
-// net_null fills one mbuf with as many bytes as it is told, whether they fit or not.
+// net_null fills a mbuf with `size` bytes, whether they fit or not.
 std::uint64_t null_frame_bytes(const std::string& device) {
     constexpr std::string_view key = ",size=";
     std::uint64_t most = 0;
@@ -59,25 +59,12 @@ std::uint64_t null_frame_bytes(const std::string& device) {
     return most;
 }
 
-}  // namespace
-
-std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
-                                            std::uint32_t data_bytes) {
-    if (text.has("net_null") && null_frame_bytes(device) > data_bytes)
-        return FramesRefused{
-            "makes frames larger than a packet buffer",
-            "set size to at most " + std::to_string(data_bytes) + ", or buffer.packet_buffer to more"};
-    return std::nullopt;
-}
-
-namespace {
-
 struct DriverSought {
     std::string head;   // how its information begins
     std::string found;  // what it takes
 };
 
-// What stands in quotation marks behind "params".
+// The quoted text behind "params".
 std::string params_in(std::string_view information) {
     information = information.substr(0, information.find('}'));
     constexpr std::string_view key = "\"params\": \"";
@@ -104,15 +91,15 @@ int look_into(dl_phdr_info* object, std::size_t, void* context) {
     return 0;
 }
 
-// What the driver takes, as it says it: "size=<int> copy=<int>"; empty: it does not say.
+// The driver's own list: "size=<int> copy=<int>"; empty: it has none.
 std::string arguments_of(std::string_view driver) {
     DriverSought sought{"PMD_INFO_STRING= {\"name\": \"" + std::string(driver) + "\"", {}};
     dl_iterate_phdr(look_into, &sought);
     return sought.found;
 }
 
-// The first argument of a device that is not among those; empty: there is none. Drivers write theirs one
-// behind the other, with a space between or without.
+// The first argument of a device that is not among those; empty: there is none. Drivers list theirs with or
+// without a space between.
 std::string_view first_unknown(std::string_view device, std::string_view takes) {
     constexpr std::array of_dpdk{"representor", "class"};  // whatever the driver
     std::string_view rest = device.substr(std::min(device.find(','), device.size()));
@@ -129,6 +116,15 @@ std::string_view first_unknown(std::string_view device, std::string_view takes) 
 }
 
 }  // namespace
+
+std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
+                                            std::uint32_t data_bytes) {
+    if (text.has("net_null") && null_frame_bytes(device) > data_bytes)
+        return FramesRefused{
+            "makes frames larger than a packet buffer",
+            "set size to at most " + std::to_string(data_bytes) + ", or buffer.packet_buffer to more"};
+    return std::nullopt;
+}
 
 std::string unknown_arguments(std::string_view device) {
     std::string_view driver = device.substr(0, device.find(','));

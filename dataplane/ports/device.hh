@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
+#include <vector>
 
 namespace sluice {
 
@@ -17,15 +17,15 @@ struct DeviceText {
     bool infinite_rx = false;
     std::string pci_address;  // in full; of "pci" only
     std::string interface;    // of "xdp:NAME", and of net_af_packet's iface
-    std::string sends_by;     // the interface that frames leave by: that one, or net_pcap's tx_iface
+    std::string sends_by;     // the egress interface: that one, or net_pcap's tx_iface
     bool has(std::string_view name) const { return driver == name; }
 };
 
 // Never fails: unknown arguments are left to the driver, which judges them.
 DeviceText parse_device(std::string_view text);
 
-// The frames of a software device that its packet buffers do not take, by its device string: a fact known
-// before it is started. A start refuses by this, and `--check` likewise.
+// The refusal of a software device whose frames do not fit its packet buffers, known from its device string.
+// A start and `--check` refuse by it.
 struct FramesRefused {
     std::string wrong;  // follows the device in a sentence
     std::string remedy;
@@ -35,14 +35,13 @@ struct FramesRefused {
 std::optional<FramesRefused> refused_frames(const DeviceText& text, const std::string& device,
                                             std::uint32_t data_bytes);
 
-// What a driver of DPDK says of the arguments that it takes: most have it in their library, for dpdk-pmdinfo.
+// The arguments that a driver of DPDK takes: most list them in their library, for dpdk-pmdinfo.
 //
-// Arguments of a software device ("net_null0,foo=1") of which its driver knows nothing, as a part of an
-// error: what is wrong, and what there is. Empty: none, or the driver does not say which it takes.
+// Part of an error: arguments of a software device ("net_null0,foo=1") that its driver does not take, and
+// those that it takes. Empty: none, or the driver does not list them.
 std::string unknown_arguments(std::string_view device);
 
-// Of a card that started ("03:00.0,foo=1"): drivers of cards leave out without a word what they do not know.
-// What is to be said of that, or empty.
+// A warning about arguments of a started card ("03:00.0,foo=1") that its driver silently ignores, or empty.
 std::string ignored_arguments(std::string_view device, std::string_view driver);
 
 }  // namespace sluice

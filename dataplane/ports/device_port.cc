@@ -16,7 +16,7 @@ tl::expected<std::unique_ptr<DevicePort>, std::string> DevicePort::start(DeviceS
 
 bool DevicePort::has_returned() const {
     if (open_) return false;
-    // Not before it is up: its MTU and queues are set up first, and then cannot be any more.
+    // Not before it is up: until then its MTU and queues may be set.
     const auto interface = KernelInterface::named(interface_name_);
     return interface && interface->is_up();
 }

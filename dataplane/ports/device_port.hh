@@ -1,10 +1,9 @@
-// A port of the real clock: a device of this machine, which control watches. It may go while the switch runs,
-// and come back.
+// A port of the real clock: a device of this machine. It may go while the switch runs, and come back.
 //
-// From the moment that DPDK or the kernel tells that it has gone, its link is down; when the owner has seen
-// that, it asks nothing of the device any more, and control lets go of it and may take it again. An interface
-// of the kernel is followed by its index, so whatever it is called; one that has gone is another one of the
-// configured name. Workers call what Port has, control all else.
+// Its link is down from when DPDK or the kernel reports it gone; when its owner has seen that, it no longer
+// touches the device, and control releases it and may reopen it. An interface of the kernel is followed by
+// its index, whatever its name; a gone one is found again by the configured name. Workers call the functions
+// of Port, control the others.
 #pragma once
 
 #include <atomic>
@@ -40,23 +39,23 @@ class DevicePort : public Port {
     std::optional<bool> falls_behind(Time) const final { return queue_falls_behind(0); }
 
     const PortCapabilities& capabilities() const { return can_; }
-    // Now and then: asks the driver, or the kernel for an interface of its, for the link.
+    // Now and then: reads the link from the driver, or from the kernel for its interface.
     virtual void poll_link() = 0;
     // The cause of a link that was down at the last poll_link; none: it was up.
     LinkCause link_cause() const;
-    // Of a NIC whose link is up; 0: unknown.
+    // The speed of a NIC whose link is up; 0: unknown.
     virtual std::uint32_t link_mbps() const { return 0; }
     // The MAC's counters; `with_module`: its module's temperature, too, which takes milliseconds.
     virtual const PhysicalCounters& read_physical(bool) { return physical_; }
     const PhysicalCounters& physical() const { return physical_; }
     // PortAccount::rx_errors by queue, at the last `account`, where the driver counts them so.
     virtual std::uint64_t rx_errors_at(std::uint16_t) const { return 0; }
-    // A frame in several packet buffers has come; asked of ports that have a `whole_mtu`.
+    // A frame in several packet buffers has come, at a port that has a `whole_mtu`.
     virtual bool has_segmented() const { return false; }
 
-    // The device has gone. Then, once its owner has seen the link down, `release`; from then on it is not
-    // open, and `reopen` takes it again when it is there. An error's text, or empty. The link of an interface
-    // of the kernel is then still down, until poll_link: its MAC may be another one.
+    // The device has gone. Once its owner has seen the link down, control calls `release`, and `reopen` when
+    // it is there again; that returns an error's text, or empty. An interface's link is then still down,
+    // until poll_link: its MAC may be another one.
     bool is_removed() const { return removed_.load(std::memory_order_relaxed); }
     bool is_open() const { return open_; }
     virtual void release() = 0;
@@ -65,24 +64,24 @@ class DevicePort : public Port {
 
     // Errors of EAL's while the device started all the same; empty: none.
     const std::string& start_log() const { return start_log_; }
-    // Of a card: arguments that its driver ignores, and what to do; empty: none.
+    // A card's arguments that its driver ignores, and the remedy; empty: none.
     const std::string& ignored_arguments() const { return ignored_arguments_; }
-    // Nothing: it is no interface of the kernel's, or not open.
+    // Nothing: it is not an interface of the kernel's, or not open.
     const std::optional<KernelInterface>& interface() const { return interface_; }
     // As it is configured; empty: it is none.
     const std::string& interface_name() const { return interface_name_; }
-    // Of an XDP port; null otherwise.
+    // Null unless it is an XDP port.
     virtual Steering* steering() { return nullptr; }
     virtual const Steering* steering() const { return nullptr; }
     virtual MacAddress mac() const = 0;
 
   protected:
     explicit DevicePort(DeviceSpec spec) : spec_(std::move(spec)) {}
-    // Takes the interface by which its frames leave, if there is one, for this port alone, before anything is
-    // changed at it. An error's text, or empty.
+    // Claims the interface by which its frames leave, if any, before it is changed. An error's text, or
+    // empty.
     std::string claim_interface();
     void give_up_interface() { claim_ = {}; }
-    // The link of an open interface of the kernel, as the kernel has it; `own`: what else holds it down.
+    // Reads the link of an open interface of the kernel; `own`: another cause that holds it down.
     void follow_interface(LinkCause own);
     void went();
 

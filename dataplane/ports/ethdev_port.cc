@@ -39,35 +39,8 @@ std::string failed(const Eal::LogMark& mark, const std::string& what, int error)
     return text;
 }
 
-// 0 or -errno; `wrong` names a capability that the device lacks, where an errno would not.
-int configure(std::uint16_t id, const EthdevPort::Spec& spec, PortCapabilities& can, std::string& wrong) {
-    rte_eth_conf conf{};
-    rte_eth_dev_info info{};
-    int result = rte_eth_dev_info_get(id, &info);
-    if (result != 0) return result;
-    ReceiveSpread spread(info, spec.nic.receive_queues);
-    wrong = spread.wrong();
-    if (!wrong.empty()) return -EINVAL;
-    spread.ask_for(conf);
-    can.receive_queues = info.max_rx_queues;
-    can.receive_spread = spread.text();
-    can.driver = info.driver_name != nullptr ? info.driver_name : "unknown";
-    can.pfc = pfc_ability(can.driver, {});
-    can.max_mtu = info.max_mtu;
-    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.nic.mtu, info.min_mtu, info.max_mtu);
-    conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
-    conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-    if ((result = rte_eth_dev_configure(id, spec.nic.receive_queues, 1, &conf)) != 0) return result;
-    std::uint16_t rx = ring_descriptors;
-    std::uint16_t tx = ring_descriptors;
-    if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0) return result;
-    const int socket = rte_eth_dev_socket_id(id);
-    const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
-    for (std::uint16_t n = 0; n < spec.nic.receive_queues; ++n)
-        if ((result = rte_eth_rx_queue_setup(id, n, rx, node, nullptr, spec.nic.pool)) != 0) return result;
-    if ((result = rte_eth_tx_queue_setup(id, 0, tx, node, nullptr)) != 0) return result;
-    if ((result = rte_eth_dev_start(id)) != 0) return result;
-    return spread.fill_table(id);
+std::string failed(const Eal::LogMark& mark, const NicError& why) {
+    return why.error == 0 ? ": " + why.what : failed(mark, ": " + why.what, why.error);
 }
 
 }  // namespace
@@ -97,14 +70,13 @@ std::string EthdevPort::open_software_device() {
     open_ = true;
     losses_.follow(id_);
     interface_ = KernelInterface::named(text.interface);
-    can_.receive_ring = can_.transmit_ring = ring_descriptors;
-    std::string wrong;
-    const int configured = configure(id_, spec_, can_, wrong);
-    if (configured != 0) return wrong.empty() ? failed(mark, " does not start", configured) : ": " + wrong;
+    auto started = start_software_device(id_, spec_.nic);
+    if (!started) return failed(mark, started.error());
+    can_ = std::move(*started);
     if (interface_ && KernelInterface::is_card(text.interface))
         can_.pfc.why = "made and obeyed by software; whether the card behind " + text.interface +
                        " hands MAC control frames over is not known";
-    // Not every vdev knows promiscuous mode, and those that do not take every frame anyway.
+    // Vdevs without promiscuous mode take every frame anyway.
     static_cast<void>(rte_eth_promiscuous_enable(id_));
     removed_ = false;
     ready_ = true;
@@ -117,7 +89,7 @@ std::string EthdevPort::open_nic() {
     const auto mark = Eal::log_mark();
     const std::string arguments = spec_.device.substr(std::min(spec_.device.find(','), spec_.device.size()));
     const int probed = rte_dev_probe((pci_address_ + arguments).c_str());
-    if (probed != 0 && probed != -EEXIST)  // as DPDK probes every device that it may have when it starts
+    if (probed != 0 && probed != -EEXIST)  // DPDK probes its devices when it starts
         return failed(mark, ": DPDK has no driver for it, or it does not start", probed);
     if (rte_eth_dev_get_port_by_name(pci_address_.c_str(), &id_) != 0)
         return failed(mark, ": DPDK has no driver of Ethernet devices for it", 0);
@@ -125,9 +97,7 @@ std::string EthdevPort::open_nic() {
     removed_ = false;
     follow();  // events from here on count, but the link stays down until all is ready
     auto started = start_nic(id_, spec_.nic);
-    if (!started)
-        return started.error().error == 0 ? ": " + started.error().what
-                                          : failed(mark, ": " + started.error().what, started.error().error);
+    if (!started) return failed(mark, started.error());
     if (needs_software_pfc_ && started->pfc.tx != PfcTx::software)
         return ": another card is there: " + started->pfc.why;
     can_ = std::move(*started);
@@ -167,7 +137,7 @@ void EthdevPort::close_device() {
 
 void EthdevPort::follow() {
     static_cast<void>(rte_eth_dev_callback_register(id_, RTE_ETH_EVENT_INTR_RMV, on_removal, this));
-    // The kernel asks for a device that vfio has before it takes it away.
+    // The kernel announces that it takes a device of vfio away.
     static_cast<void>(rte_dev_event_callback_register(pci_address_.c_str(), on_device_event, this));
 }
 
@@ -234,8 +204,7 @@ void EthdevPort::look_for_segments(Queue& from, std::span<Packet* const> burst) 
     from.watches_segments = from.segmented.get() == 0;
 }
 
-// One look at the descriptor in the middle, and only while bursts are full; rte_eth_rx_queue_count would walk
-// over all of them.
+// Reads the middle descriptor, and only while bursts are full; rte_eth_rx_queue_count would read all of them.
 std::optional<bool> EthdevPort::queue_falls_behind(std::uint16_t queue) const {
     if (half_ring_ == 0) return std::nullopt;
     return queues_[queue].last_burst_was_full &&

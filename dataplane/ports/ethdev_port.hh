@@ -1,5 +1,4 @@
-// A port that is a DPDK ethdev: a vdev or a NIC. One transmit queue, and as many receive queues as it is
-// told.
+// A port that is a DPDK ethdev, a vdev or a NIC, with one transmit queue.
 #pragma once
 
 #include <rte_dev.h>
@@ -22,7 +21,7 @@ namespace sluice {
 class EthdevPort final : public DevicePort {
   public:
     using Spec = DeviceSpec;
-    // Probes, configures and starts the device. An error is one line, with DPDK's own log of it.
+    // Probes, configures and starts the device. An error is one line, with DPDK's log.
     static tl::expected<std::unique_ptr<EthdevPort>, std::string> start(Spec spec);
     ~EthdevPort() override;
 

@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-// Whether the kernel has answered. One socket for all questions of a thread: each interface is asked some
-// times in each of control's rounds, and a socket costs more than the question.
+// True when the kernel has answered. All requests of a thread use one socket, which costs more than a
+// request.
 bool ask(unsigned long what, ifreq& request) {
     static thread_local FileDescriptor any;
     if (!any) any = FileDescriptor(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -31,6 +31,29 @@ std::optional<ifreq> ask(const std::string& name, unsigned long what) {
     if (name.empty()) return std::nullopt;
     std::memcpy(request.ifr_name, name.c_str(), name.size());
     return ask(what, request) ? std::optional(request) : std::nullopt;
+}
+
+// Empty where /proc does not tell the namespace.
+std::string claim_path(unsigned index, const std::string& folder) {
+    struct stat network {};
+    if (stat("/proc/self/ns/net", &network) != 0) return {};
+    return folder + "/sluice-netns-" + std::to_string(network.st_ino) + "-interface-" + std::to_string(index);
+}
+
+// The process that has locked a file, as this one sees it; empty: unknown.
+std::string lock_owner(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) return {};
+    std::ifstream locks("/proc/locks");  // "1: FLOCK  ADVISORY  WRITE 4711 00:19:1234 0 EOF"
+    for (std::string line; std::getline(locks, line);) {
+        unsigned long process = 0, inode = 0;
+        unsigned major_number = 0, minor_number = 0;
+        if (std::sscanf(line.c_str(), "%*u: FLOCK %*s %*s %lu %x:%x:%lu", &process, &major_number,
+                        &minor_number, &inode) == 4 &&
+            inode == status.st_ino && makedev(major_number, minor_number) == status.st_dev)
+            return std::to_string(process);
+    }
+    return {};
 }
 
 }  // namespace
@@ -59,8 +82,7 @@ bool KernelInterface::is_up() const {
 
 LinkCause KernelInterface::link() const {
     const auto answer = ask(name(), SIOCGIFFLAGS);
-    // The kernel finds no interface by its name while it gives it another one, which takes milliseconds, and
-    // for which it has to be down.
+    // During a rename, for which it has to be down, the kernel finds it by no name for milliseconds.
     if (!answer) return name().empty() ? LinkCause::interface_gone : LinkCause::interface_down;
     if ((answer->ifr_flags & IFF_UP) == 0) return LinkCause::interface_down;
     return (answer->ifr_flags & IFF_RUNNING) != 0 ? LinkCause::none : LinkCause::no_carrier;
@@ -78,39 +100,12 @@ MacAddress KernelInterface::mac() const {
     return mac;
 }
 
-namespace {
-
-// Empty where /proc does not tell the namespace.
-std::string claim_path(unsigned index, const std::string& folder) {
-    struct stat network {};
-    if (stat("/proc/self/ns/net", &network) != 0) return {};
-    return folder + "/sluice-netns-" + std::to_string(network.st_ino) + "-interface-" + std::to_string(index);
-}
-
-// The number of the process that has locked a file, as this one sees it; empty where the kernel does not say.
-std::string lock_owner(const std::string& path) {
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0) return {};
-    std::ifstream locks("/proc/locks");  // "1: FLOCK  ADVISORY  WRITE 4711 00:19:1234 0 EOF"
-    for (std::string line; std::getline(locks, line);) {
-        unsigned long process = 0, inode = 0;
-        unsigned major_number = 0, minor_number = 0;
-        if (std::sscanf(line.c_str(), "%*u: FLOCK %*s %*s %lu %x:%x:%lu", &process, &major_number,
-                        &minor_number, &inode) == 4 &&
-            inode == status.st_ino && makedev(major_number, minor_number) == status.st_dev)
-            return std::to_string(process);
-    }
-    return {};
-}
-
-}  // namespace
-
 tl::expected<InterfaceClaim, std::string> InterfaceClaim::take(const KernelInterface& interface,
                                                                const std::string& folder) {
     InterfaceClaim claim;
     claim.path_ = claim_path(static_cast<unsigned>(interface.index()), folder);
     if (claim.path_.empty()) return claim;
-    // Another user's file is found before one is made, which the kernel would refuse in a folder for all.
+    // First without O_CREAT, which the kernel refuses for another user's file in a sticky folder.
     claim.file_ = open_locked(claim.path_, O_RDONLY);
     if (!claim.file_ && errno == ENOENT) claim.file_ = open_locked(claim.path_, O_RDONLY | O_CREAT);
     if (claim.file_ || errno != EWOULDBLOCK) return claim;

@@ -1,5 +1,4 @@
-// A network interface of the kernel that is a port's device: by its index, so that a new name is no other
-// interface.
+// A network interface of the kernel that is a port's device, followed by its index through renames.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +19,9 @@ enum class LinkCause : std::uint8_t {
     no_carrier,      // the interface is up, and its peer's end or the cable is not
     interface_gone,
     device_gone,
-    no_link,           // a device that is no interface of the kernel says so
-    program_removed,   // of an XDP port, and it cannot be attached again
-    program_replaced,  // likewise, by somebody else's, which is left alone
+    no_link,           // a device that is not an interface of the kernel says so
+    program_removed,   // of an XDP port, and cannot be attached again
+    program_replaced,  // likewise, by another's, which stays
 };
 
 class KernelInterface {
@@ -30,15 +29,15 @@ class KernelInterface {
     // Nothing where there is no such interface.
     static std::optional<KernelInterface> named(const std::string& name);
 
-    // A device of the machine is behind the name, not the kernel alone.
+    // True when a device of the machine is behind the name.
     static bool is_card(const std::string& name, const std::string& folder = "/sys/class/net");
 
     int index() const { return index_; }
-    // As it is called now; empty when it is gone.
+    // Its name now; empty when it is gone.
     std::string name() const;
     // Up, whether or not with a carrier.
     bool is_up() const;
-    // Nothing holds it down: up, and with a carrier.
+    // `none`: up, and with a carrier.
     LinkCause link() const;
     // 0 when it is gone, and likewise of its address.
     unsigned mtu() const;
@@ -49,12 +48,11 @@ class KernelInterface {
     int index_;
 };
 
-// The right to be the port of an interface of the kernel, whatever the kind of port: two switches on one
-// would double its traffic, or take each other's XDP program away. A living process has it, by a lock on a
-// file below /run/lock that goes with the process. The file is named after the network namespace and the
-// interface's index there: two namespaces may each have an eth0, and an interface of a new name is the same.
+// The claim on an interface of the kernel, by any kind of port: two switches on one would double its traffic,
+// or remove each other's XDP program. A living process holds it, by a lock on a file below /run/lock, named
+// after the network namespace and the interface's index there.
 //
-// Where the file cannot be written nobody claims anything: of XDP ports the queue then says that it is taken.
+// Where the file cannot be written there are no claims; an XDP port's queue then says that it is taken.
 class InterfaceClaim {
   public:
     static constexpr const char* usual_folder = "/run/lock";
@@ -63,8 +61,8 @@ class InterfaceClaim {
     // An error's text names the owner.
     static tl::expected<InterfaceClaim, std::string> take(const KernelInterface& interface,
                                                           const std::string& folder = usual_folder);
-    // The number of the process that has claimed an interface, by its index, in this network namespace;
-    // nothing is claimed. Empty: nobody has, or the kernel does not say.
+    // The process that has claimed an interface, by its index, in this network namespace. Empty: none, or
+    // unknown.
     static std::string owner(unsigned index, const std::string& folder = usual_folder);
     static std::string taken_text(const std::string& interface, const std::string& owner);
     InterfaceClaim(InterfaceClaim&& other) noexcept { *this = std::move(other); }

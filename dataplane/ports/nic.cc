@@ -36,7 +36,7 @@ std::uint16_t largest_mtu(const rte_eth_dev_info& info, const Segments& segments
         std::min<std::uint32_t>(info.max_mtu, buffers * segments.buffer_bytes - link_header_bytes));
 }
 
-// Empty where the device takes frames of this MTU.
+// Why the device does not take frames of this MTU; empty: it does.
 std::string too_long(const rte_eth_dev_info& info, const NicSpec& spec, const Segments& segments) {
     if (spec.mtu > info.max_mtu)
         return "it takes an MTU of at most " + std::to_string(info.max_mtu) + "; do: set mtu to at most " +
@@ -74,37 +74,25 @@ Rings wanted_rings(const rte_eth_dev_info& info, const NicSpec& spec) {
             static_cast<std::uint16_t>(std::max(sizes.transmit / step * step, step))};
 }
 
-struct Step {
-    const char* what;
-    int result;
-};
-
-// Up to the first that fails; `rings` get their actual sizes.
-Step configure(std::uint16_t id, const rte_eth_dev_info& info, const NicSpec& spec, ReceiveSpread& spread,
-               Rings& rings) {
-    const bool segmented = segments_of(spec).needed();
-    rte_eth_conf conf{};
-    conf.rxmode.mtu = std::max<std::uint32_t>(spec.mtu, info.min_mtu);
+// Stops at the first step that fails; `rings` get their actual sizes.
+std::optional<NicError> start_queues(std::uint16_t id, rte_eth_conf& conf, const NicSpec& spec,
+                                     ReceiveSpread& spread, Rings& rings) {
     spread.ask_for(conf);
-    conf.rxmode.offloads = segmented ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
-    conf.txmode.offloads = segmented ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0;
-    // With the link interrupt on, DPDK answers by what the last one left and never asks the driver; and there
-    // are cards whose interrupt does not come: 82574L, vmxnet3, a card without MSI-X under vfio-pci.
-    conf.intr_conf.lsc = 0;
-    conf.intr_conf.rmv = has_flag(info, RTE_ETH_DEV_INTR_RMV) ? 1 : 0;
     int result = rte_eth_dev_configure(id, spec.receive_queues, 1, &conf);
-    if (result != 0) return {"it takes no configuration", result};
+    if (result != 0) return NicError{"it takes no configuration", result};
     if ((result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rings.receive, &rings.transmit)) != 0)
-        return {"its rings have no size", result};
+        return NicError{"its rings have no size", result};
     const int socket = rte_eth_dev_socket_id(id);
     const unsigned node = socket < 0 ? 0 : static_cast<unsigned>(socket);
     for (std::uint16_t n = 0; n < spec.receive_queues; ++n)
         if ((result = rte_eth_rx_queue_setup(id, n, rings.receive, node, nullptr, spec.pool)) != 0)
-            return {"it takes no receive ring", result};
+            return NicError{"it takes no receive ring", result};
     if ((result = rte_eth_tx_queue_setup(id, 0, rings.transmit, node, nullptr)) != 0)
-        return {"it takes no transmit ring", result};
-    if ((result = rte_eth_dev_start(id)) != 0) return {"it does not start", result};
-    return {"it takes no table of its receive queues", spread.fill_table(id)};
+        return NicError{"it takes no transmit ring", result};
+    if ((result = rte_eth_dev_start(id)) != 0) return NicError{"it does not start", result};
+    if ((result = spread.fill_table(id)) != 0)
+        return NicError{"it takes no table of its receive queues", result};
+    return std::nullopt;
 }
 
 struct Filter {
@@ -113,8 +101,8 @@ struct Filter {
     int group_result = 0;  // of those to PFC's group address
 };
 
-// Frames come to any MAC, which is the port's by the configuration or not; without that, to its own and to
-// PFC's group address.
+// Receives frames to any MAC, as the configuration may give the port another; else to its own and PFC's group
+// address.
 Filter open_filter(std::uint16_t id, const NicSpec& spec) {
     if (rte_eth_promiscuous_enable(id) == 0) return {"promiscuous"};
     Filter filter{"own MAC"};
@@ -139,7 +127,7 @@ void ask_for_mac_control(std::uint16_t id, PfcAnswers& answers) {
     wanted.mac_ctrl_frame_fwd = 1;
     answers.forward_result = rte_eth_dev_flow_ctrl_set(id, &wanted);
     if (answers.forward_result != 0) {
-        wanted.mac_ctrl_frame_fwd = 0;  // then at least no PAUSE of the NIC's own, which stops every class
+        wanted.mac_ctrl_frame_fwd = 0;  // then at least no PAUSE by the NIC, which stops every class
         static_cast<void>(rte_eth_dev_flow_ctrl_set(id, &wanted));
         return;
     }
@@ -149,6 +137,29 @@ void ask_for_mac_control(std::uint16_t id, PfcAnswers& answers) {
 }
 
 }  // namespace
+
+tl::expected<PortCapabilities, NicError> start_software_device(std::uint16_t id, const NicSpec& spec) {
+    rte_eth_dev_info info{};
+    if (const int result = rte_eth_dev_info_get(id, &info); result != 0)
+        return tl::unexpected(NicError{"it says nothing of itself", result});
+    ReceiveSpread spread(info, spec.receive_queues);
+    if (!spread.wrong().empty()) return tl::unexpected(NicError{spread.wrong()});
+    rte_eth_conf conf{};
+    conf.rxmode.mtu = std::clamp<std::uint32_t>(spec.mtu, info.min_mtu, info.max_mtu);
+    conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+    conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+    Rings rings{ring_descriptors, ring_descriptors};
+    if (auto failed = start_queues(id, conf, spec, spread, rings)) return tl::unexpected(std::move(*failed));
+
+    PortCapabilities can;
+    can.driver = info.driver_name != nullptr ? info.driver_name : "unknown";
+    can.pfc = pfc_ability(can.driver, {});
+    can.max_mtu = info.max_mtu;
+    can.receive_queues = info.max_rx_queues;
+    can.receive_spread = spread.text();
+    can.receive_ring = can.transmit_ring = ring_descriptors;
+    return can;
+}
 
 tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSpec& spec) {
     rte_eth_dev_info info{};
@@ -160,8 +171,15 @@ tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSp
     ReceiveSpread spread(info, spec.receive_queues);
     if (!spread.wrong().empty()) return tl::unexpected(NicError{spread.wrong()});
     Rings rings = wanted_rings(info, spec);
-    if (const Step last = configure(id, info, spec, spread, rings); last.result != 0)
-        return tl::unexpected(NicError{last.what, last.result});
+    rte_eth_conf conf{};
+    conf.rxmode.mtu = std::max<std::uint32_t>(spec.mtu, info.min_mtu);
+    conf.rxmode.offloads = segments.needed() ? RTE_ETH_RX_OFFLOAD_SCATTER : 0;
+    conf.txmode.offloads = segments.needed() ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0;
+    // With the link interrupt on, DPDK reports the state at the last one and never asks the driver; some
+    // cards raise none: 82574L, vmxnet3, a card without MSI-X under vfio-pci.
+    conf.intr_conf.lsc = 0;
+    conf.intr_conf.rmv = has_flag(info, RTE_ETH_DEV_INTR_RMV) ? 1 : 0;
+    if (auto failed = start_queues(id, conf, spec, spread, rings)) return tl::unexpected(std::move(*failed));
     const Filter filter = open_filter(id, spec);
     if (filter.own_result != 0)
         return tl::unexpected(NicError{

@@ -1,5 +1,4 @@
-// A network card: the settings and questions to it through DPDK, in order, and the port's capabilities by its
-// answers. The card has been probed and is not yet started. Called by control.
+// Sets a probed network card up through DPDK, and finds the port's capabilities. Called by control.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -27,36 +26,36 @@ struct NicSpec {
     std::uint16_t receive_queues = 1;
 };
 
-// `what` could not be done; `error` is 0 when it says all, else -errno.
+// `error`: 0 when `what` says it all, else -errno.
 struct NicError {
     std::string what;
     int error = 0;
 };
 
-// Configures and starts it: one transmit queue, receive queues as ReceiveSpread says, no offload but frames
-// of several packet buffers where they are needed, no flow control by the NIC, MAC control frames to us,
-// rings as ring_size.hh says.
+// Configures and starts it: one transmit queue, receive queues by ReceiveSpread, no offload but frames of
+// several packet buffers where they are needed, no flow control by the NIC, MAC control frames to us, rings
+// by ring_size.hh.
 tl::expected<PortCapabilities, NicError> start_nic(std::uint16_t id, const NicSpec& spec);
+// Likewise a vdev, of whose spec MTU, queues and pool count.
+tl::expected<PortCapabilities, NicError> start_software_device(std::uint16_t id, const NicSpec& spec);
 
 // Spreads a device's received frames over several queues, so that a flow stays on one and keeps its order.
 //
 // By RSS where the device has a hash: Toeplitz over addresses, and ports where it knows them, with the
 // symmetric key 0x6D5A repeated (Woo and Park, 2012), which brings both directions of a connection to one
 // queue; an indirection table filled in turn. Or by the device itself: net_pcap has a file for each queue.
-// Of a fragment, and of anything but TCP or UDP over IP, the hash
-// knows addresses alone or nothing: packets of a flow that are fragments may overtake those that are none.
-// Called by control.
+// For fragments, and for anything but TCP or UDP over IP, the hash covers addresses only or nothing, so
+// fragments of a flow may overtake its other packets. Called by control.
 class ReceiveSpread {
   public:
-    // `queues` of a device, which has been probed and not yet configured. `wrong` is not empty where it
-    // cannot spread over as many, and names the remedy.
+    // For a probed device that is not yet configured. `wrong`: it cannot spread over so many queues, and the
+    // remedy; empty: it can.
     ReceiveSpread(const rte_eth_dev_info& info, std::uint16_t queues);
     const std::string& wrong() const { return wrong_; }
 
-    // Writes the device's configuration; it must not be moved before that.
+    // Writes the device's configuration, which points into this object.
     void ask_for(rte_eth_conf& conf);
-    // Once it is started: 0 or -errno. Drivers without a table to be written have filled one in turn
-    // themselves.
+    // Once it is started: 0 or -errno. Drivers without a writable table have filled one themselves.
     int fill_table(std::uint16_t id) const;
     // For people: "1 queue", "4 queues by RSS of ip, udp, tcp".
     std::string text() const;

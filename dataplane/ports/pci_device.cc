@@ -12,16 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Drivers of the kernel that hand a device over whole, and those that DPDK works beside (v22.11: mlx4, mlx5).
-constexpr std::array<std::string_view, 3> handing_over{"vfio-pci", "uio_pci_generic", "igb_uio"};
-constexpr std::array<std::string_view, 2> beside{"mlx4_core", "mlx5_core"};
+// The kernel's drivers that hand a device over, and those that DPDK works beside (v22.11: mlx4, mlx5).
+constexpr std::array<std::string_view, 5> usable{"vfio-pci", "uio_pci_generic", "igb_uio", "mlx4_core",
+                                                 "mlx5_core"};
 
 constexpr std::string_view class_of_networks = "0x02";
-
-template <std::size_t Size>
-bool is_in(const std::array<std::string_view, Size>& list, std::string_view name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 }  // namespace
 
@@ -56,7 +51,7 @@ std::string PciDevice::interface() const {
     return name;
 }
 
-// vfio-pci takes no other device, but in the mode without an IOMMU that a kernel may have; Debian's has none.
+// vfio-pci needs an IOMMU, except in a mode that Debian's kernel lacks.
 bool PciDevice::has_iommu() const {
     std::error_code error;
     if (fs::exists(folder_ + "/iommu_group", error)) return true;
@@ -70,10 +65,10 @@ std::string PciDevice::obstacle() const {
     std::string kind;
     std::ifstream(folder_ + "/class") >> kind;
     if (!kind.starts_with(class_of_networks))
-        return "it is no network card (class " + (kind.empty() ? "unknown" : kind) +
+        return "it is not a network card (class " + (kind.empty() ? "unknown" : kind) +
                "); do: choose one of: dpdk-devbind.py --status-dev net";
     const std::string owner = driver();
-    if (is_in(handing_over, owner) || is_in(beside, owner)) return {};
+    if (std::ranges::find(usable, owner) != usable.end()) return {};
     const std::string taker = has_iommu() ? "vfio-pci" : "uio_pci_generic";
     const std::string bind = "do: modprobe " + taker + "; dpdk-devbind.py --bind=" + taker + " " + address_ +
                              ", or: driverctl set-override " + address_ + " " + taker;

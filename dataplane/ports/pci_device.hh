@@ -1,7 +1,6 @@
-// A PCI device as the kernel shows it, before DPDK is asked for it: whether it is there, and whose it is.
+// A PCI device as the kernel shows it, before DPDK probes it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 namespace sluice {
@@ -14,11 +13,11 @@ class PciDevice {
     explicit PciDevice(std::string address, const std::string& folder = usual_folder);
 
     bool is_there() const;
-    // Of the kernel's driver that has it; empty: none.
+    // The kernel's driver of it; empty: none.
     std::string driver() const;
-    // Of the kernel, while a driver of its has the device; empty: none.
+    // The kernel's interface of it; empty: none.
     std::string interface() const;
-    // Why DPDK cannot take it, and the remedy; empty when it can be tried.
+    // Why DPDK cannot take it, and the remedy; empty: it may.
     std::string obstacle() const;
 
   private:

@@ -50,6 +50,41 @@ std::optional<ClassId> match(std::string_view pattern, std::string_view name) {
     return priority;
 }
 
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::int64_t coldest = -128'000;
+constexpr std::int64_t hottest = 128'000;
+
+std::int32_t signed_word(Bytes bytes, std::size_t at) {
+    return static_cast<std::int16_t>(bytes[at] << 8 | bytes[at + 1]);
+}
+
+// 256ths of a degree.
+std::int32_t thousandths(std::int64_t word) {
+    return static_cast<std::int32_t>(std::clamp(word * 1000 / 256, coldest, hottest));
+}
+
+std::optional<std::int32_t> of_sfp(Bytes eeprom) {
+    constexpr std::size_t a2 = 256;
+    constexpr std::size_t monitoring = 92;
+    constexpr unsigned implemented = 0x40;
+    constexpr unsigned externally_calibrated = 0x10;
+    if (eeprom.size() < a2 + 98 || (eeprom[monitoring] & implemented) == 0) return std::nullopt;
+    std::int64_t word = signed_word(eeprom, a2 + 96);
+    if ((eeprom[monitoring] & externally_calibrated) != 0) {
+        // Slope: unsigned, in 256ths; offset: in 256ths of a degree.
+        const std::int64_t slope = eeprom[a2 + 84] << 8 | eeprom[a2 + 85];
+        word = word * slope / 256 + signed_word(eeprom, a2 + 86);
+    }
+    return thousandths(word);
+}
+
+// A module without a sensor, as copper cables are, has zeros there.
+std::optional<std::int32_t> of_word(Bytes eeprom, std::size_t at) {
+    if (eeprom.size() < at + 2 || signed_word(eeprom, at) == 0) return std::nullopt;
+    return thousandths(signed_word(eeprom, at));
+}
+
 }  // namespace
 
 std::string_view to_string(Physical kind) { return kinds[static_cast<std::size_t>(kind)].name; }
@@ -102,45 +137,6 @@ void PhysicalReader::read_module(PhysicalCounters& counters) const {
     if (rte_eth_dev_get_module_eeprom(device_, &eeprom) != 0) return;
     counters.module_temperature = module_temperature(bytes);
 }
-
-namespace {
-
-using Bytes = std::span<const std::uint8_t>;
-
-constexpr std::int64_t smallest = -128'000;
-constexpr std::int64_t largest = 128'000;
-
-std::int32_t signed_word(Bytes bytes, std::size_t at) {
-    return static_cast<std::int16_t>(bytes[at] << 8 | bytes[at + 1]);
-}
-
-// 256ths of a degree.
-std::int32_t thousandths(std::int64_t word) {
-    return static_cast<std::int32_t>(std::clamp(word * 1000 / 256, smallest, largest));
-}
-
-std::optional<std::int32_t> of_sfp(Bytes eeprom) {
-    constexpr std::size_t a2 = 256;
-    constexpr std::size_t monitoring = 92;
-    constexpr unsigned implemented = 0x40;
-    constexpr unsigned externally_calibrated = 0x10;
-    if (eeprom.size() < a2 + 98 || (eeprom[monitoring] & implemented) == 0) return std::nullopt;
-    std::int64_t word = signed_word(eeprom, a2 + 96);
-    if ((eeprom[monitoring] & externally_calibrated) != 0) {
-        // Slope: unsigned, in 256ths; offset: in 256ths of a degree.
-        const std::int64_t slope = eeprom[a2 + 84] << 8 | eeprom[a2 + 85];
-        word = word * slope / 256 + signed_word(eeprom, a2 + 86);
-    }
-    return thousandths(word);
-}
-
-// A module without a sensor, as copper cables are, has zeros there.
-std::optional<std::int32_t> of_word(Bytes eeprom, std::size_t at) {
-    if (eeprom.size() < at + 2 || signed_word(eeprom, at) == 0) return std::nullopt;
-    return thousandths(signed_word(eeprom, at));
-}
-
-}  // namespace
 
 std::optional<std::int32_t> module_temperature(Bytes eeprom) {
     if (eeprom.empty()) return std::nullopt;

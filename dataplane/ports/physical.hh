@@ -1,5 +1,5 @@
-// Errors below packets, as a NIC's MAC counts them, and the temperature of its module. Drivers name their
-// counters each in its own way; a table says which of them mean the same. Read by control, never by a worker.
+// Errors below packets, as a NIC's MAC counts them, and the temperature of its module. A table maps the
+// drivers' names of counters to ours. Read by control, never by a worker.
 #pragma once
 
 #include <array>
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,7 +37,7 @@ constexpr std::size_t physical_kinds = 17;
 constexpr auto first_by_priority = Physical::rx_pfc;
 std::string_view to_string(Physical kind);
 
-// Which of our counters a driver's is: nothing for those that say nothing of the wire.
+// Our counter for a driver's; nothing: it does not count errors of the wire.
 struct PhysicalPlace {
     Physical kind;
     ClassId priority = 0;
@@ -66,7 +65,7 @@ class PhysicalReader {
     bool has_module() const { return module_bytes_ != 0; }
     // A value that cannot be read now stays as it is.
     void read_counters(PhysicalCounters& counters) const;
-    // Over the module's slow bus: now and then.
+    // Slow: over the module's bus.
     void read_module(PhysicalCounters& counters) const;
 
   private:

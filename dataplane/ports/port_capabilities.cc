@@ -10,9 +10,9 @@ namespace {
 
 // How MAC control frames come to us.
 enum class MacControlWay : std::uint8_t {
-    asked,     // when the driver grants mac_ctrl_frame_fwd and, read back, says so
-    granted,   // when it grants it: it sets the NIC's register and never reads it back
-    ordinary,  // as every frame does: there is no MAC
+    asked,     // when the driver grants mac_ctrl_frame_fwd and reads it back
+    granted,   // when it grants it: it sets the NIC's register only
+    ordinary,  // as every frame: there is no MAC
 };
 
 struct DriverFacts {

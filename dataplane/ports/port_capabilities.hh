@@ -1,4 +1,4 @@
-// The capabilities of a port: asked of its driver once, at the start, and shown.
+// The capabilities of a port, read from its driver once, at the start.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// The part that sends and obeys PFC on a port. `hardware`: the NIC can, by the fill of its own receive
-// buffers, which say nothing of the switch's; no lossless class can be promised by that, nor without either.
+// The side that sends and obeys PFC on a port. `hardware`: the NIC does, by the fill of its own buffers, not
+// the switch's, so the port cannot have a lossless class; nor can it with `none`.
 enum class PfcTx : std::uint8_t { software, hardware, none };
 std::string_view to_string(PfcTx pfc);
 
@@ -19,7 +19,7 @@ struct PfcAbility {
 
 // The answers of a port's driver.
 struct PfcAnswers {
-    bool is_virtual = true;      // a software device: no MAC that could take a frame in
+    bool is_virtual = true;      // a software device: no MAC consumes frames
     int forward_result = 0;      // of flow control off, MAC control frames to us: 0 or -errno
     bool forward_is_on = false;  // read back from the driver
     bool pfc_by_queue = false;   // it has rte_eth_dev_priority_flow_ctrl_queue_configure
@@ -33,7 +33,7 @@ struct PortCapabilities {
     std::string driver;  // "net_ixgbe"
     bool is_virtual = true;
     PfcAbility pfc;
-    std::uint16_t max_mtu = 0;  // as this port is configured: by the device and by packet buffers
+    std::uint16_t max_mtu = 0;  // of this port, by the device and by packet buffers
     bool scattered_receive = false;
     bool multi_segment_transmit = false;
     std::uint16_t whole_mtu = 0;  // frames above it take several packet buffers; 0: the port's MTU has none
@@ -43,7 +43,7 @@ struct PortCapabilities {
     std::uint16_t receive_ring = 0;          // of each queue: descriptors, each a packet buffer
     std::uint16_t transmit_ring = 0;
     bool paced = true;               // by the link model: the transmit ring would hold too much
-    bool tells_ring_fill = false;    // so the worker knows when it falls behind
+    bool tells_ring_fill = false;    // for a worker that falls behind
     bool removal_interrupt = false;  // DPDK's driver tells when the device is gone
     std::string filter = "promiscuous";
     bool module = false;  // pluggable, and its EEPROM can be read

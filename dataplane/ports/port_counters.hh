@@ -17,8 +17,7 @@ namespace sluice {
 struct QueueCounters {
     Traffic tx;
     Counter dropped;  // any reason, at this queue
-    // Taken from the queue to be sent, by color and ECN on arrival (EcnBits::bits & 15): one store says it
-    // all.
+    // Taken from the queue to be sent, by color and ECN on arrival (EcnBits::bits & 15), in one store.
     std::array<Counter, ecn_kinds> taken;
     std::array<Counter, colors> marked;        // ECT made CE
     std::array<Counter, colors> wred_dropped;  // among `dropped`
@@ -65,7 +64,7 @@ class SharedMac {
     Counter number_;  // the address's bytes, and zeros; 0: none
 };
 
-// Of one receive queue. Written by the worker that polls it, read by control.
+// The counters of a receive queue. Written by the worker that polls it, read by control.
 struct ReceiveCounters {
     Traffic rx;
     Counter cnp;         // CNPs received
@@ -79,15 +78,15 @@ struct ReceiveCounters {
     std::uint64_t lossless_packets(unsigned group, bool lossless) const {
         return lossless_offset[group].get() + (lossless ? group_rx[group].packets.get() : 0);
     }
-    // Between two packets: from now on the group is lossless, or from now on it is not.
+    // Between two packets: the group becomes lossless, or lossy.
     void change_losslessness(unsigned group, bool lossless) {
         const std::uint64_t packets = group_rx[group].packets.get();
         lossless_offset[group].add(lossless ? -packets : packets);
     }
 
   private:
-    // Modulo 2^64. While a group is lossless it falls short by the packets that came while it was not, so
-    // that nothing is added for each packet.
+    // Modulo 2^64: while a group is lossless, minus the packets that came while it was not. So no packet
+    // costs an addition.
     std::array<Counter, classes> lossless_offset;
 };
 

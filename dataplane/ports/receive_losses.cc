@@ -12,25 +12,24 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Of MACs whose losses are in none of rte_eth_stats (v22.11.11, drivers/net): mlx5, bnxt and hns3.
+// Counters of MACs that rte_eth_stats leaves out (v22.11.11, drivers/net): mlx5, bnxt and hns3.
 constexpr std::array counted_apart{
     "rx_phy_crc_errors"sv,      "rx_phy_symbol_errors"sv, "rx_phy_in_range_len_errors"sv,
     "rx_phy_discard_packets"sv, "rx_fcs_err_frames"sv,    "rx_align_err_frames"sv,
     "rx_stat_discard"sv,        "mac_rx_bad_pkt_num"sv};
 
-// Beginnings of a name's words that tell of lost frames, and of those that tell of something else: bytes,
-// checksums of frames that are handed over, symbols, frames that are no port's.
+// Beginnings of words in a name that mean lost frames, and of those that mean something else: bytes,
+// checksums of frames that are handed over, symbols, frames that are not the port's.
 constexpr std::array of_loss{"drop"sv, "discard"sv, "err"sv, "overrun"sv, "overflow"sv, "trunc"sv, "bad"sv};
 constexpr std::array of_no_loss{"tx"sv,    "byte"sv,       "oct"sv,    "checksum"sv, "csum"sv,
                                 "cksum"sv, "xsum"sv,       "sym"sv,    "filter"sv,   "fcoe"sv,
                                 "mgmt"sv,  "management"sv, "illegal"sv};
 
-template <std::size_t Size>
-bool begins_with_one(std::string_view word, const std::array<std::string_view, Size>& words) {
+bool begins_with_one(std::string_view word, std::span<const std::string_view> words) {
     return std::ranges::any_of(words, [&](std::string_view each) { return word.starts_with(each); });
 }
 
-// Numbers made one, so that counters of several queues have one name.
+// Counters of several queues get one name.
 std::string without_numbers(std::string_view name) {
     std::string text;
     for (const char c : name)
@@ -93,7 +92,7 @@ void ReceiveLosses::follow(std::uint16_t device) {
 }
 
 void ReceiveLosses::read() {
-    // First the extended counters: frames among them that were missed are then in `missed`, too.
+    // First the extended counters: frames that are missed in between are then in `missed`, too.
     const std::vector<std::uint64_t> values = extended_values(device_, ids_);
     rte_eth_stats stats{};
     if (rte_eth_stats_get(device_, &stats) != 0) return;

@@ -1,9 +1,9 @@
-// Frames that a device of DPDK received and did not hand over: what rte_eth_stats and the driver's extended
-// statistics count of them. Read by control, never by a worker.
+// Frames that a device of DPDK received and did not hand over, by rte_eth_stats and the driver's extended
+// statistics. Read by control, never by a worker.
 //
 // `missed` is imissed + rx_nombuf: no room in a ring, no packet buffer. `errors` is all else. Drivers count a
-// lost frame in one place or in several, so errors are the largest of ierrors, its sum by queues, and any one
-// extended counter beyond `missed`; counters of a MAC of which rte_eth_stats knows nothing are added.
+// lost frame in one place or several, so errors are the largest of ierrors, its sum by queues, and any
+// extended counter beyond `missed`; counters of a MAC that rte_eth_stats leaves out are added.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-// How an extended counter stands to frames lost on receive, by its name. `seen`: its frames may be among
-// those of rte_eth_stats; `apart`: they are not.
+// The kind of an extended counter, by its name. `seen`: its lost frames may be among those of rte_eth_stats;
+// `apart`: they are not.
 enum class LossCounter : std::uint8_t { none, seen, apart };
 LossCounter loss_counter(std::string_view xstat);
 
@@ -26,9 +26,9 @@ class ReceiveLosses {
     struct Count {
         std::uint64_t missed = 0, errors = 0;
     };
-    // From now on of this device, which counts from 0, beside what those before it lost.
+    // Adds the losses of this device, which counts from 0, to those before it.
     void follow(std::uint16_t device);
-    // No count falls; where the device does not answer they stay.
+    // Counts never fall; they stay where the device does not answer.
     void read();
     const Count& count() const { return count_; }
     // Errors by receive queue, where the driver counts them so: 0 beyond.
@@ -47,12 +47,10 @@ class ReceiveLosses {
     std::vector<std::uint64_t> at_, at_before_;
 };
 
-// A driver's extended statistics (xstats): counters that each driver names in its own way. Read by control.
-//
-// By id. Empty: the device has none, or they changed while they were asked for.
+// A driver's extended statistics (xstats), by id. Read by control. Empty: none, or they changed meanwhile.
 std::vector<std::string> extended_names(std::uint16_t device);
 
-// Of these ids; empty: the device does not answer.
+// The values of these ids; empty: the device does not answer.
 std::vector<std::uint64_t> extended_values(std::uint16_t device, std::span<const std::uint64_t> ids);
 
 }  // namespace sluice

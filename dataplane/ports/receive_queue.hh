@@ -1,13 +1,13 @@
 // A receive queue of a port beyond its first ("RSS"), which any worker may poll.
 //
-// Its poller does the steps that need the frame alone: parse, classify, route, rewrite. Then it hands every
-// frame off to the worker that owns the port, in order; only the owner admits, pauses the peer, obeys it and
-// talks to control. So a priority group has one owner and is exact for any number of queues, and a PFC frame
-// reaches the owner of the transmit side by any queue. The price: a frame waits for the owner's turn before
-// it is admitted, which is a term of the headroom, and the owner touches each frame of the port once.
+// Its poller does the steps that need the frame only: parse, classify, route, rewrite. It hands every frame
+// off, in order, to the worker that owns the port; only the owner admits, pauses the peer, obeys it and talks
+// to control. So a priority group has one owner and is exact for any number of queues, and a PFC frame
+// reaches the owner by any queue. The price: a frame waits for the owner's turn, a term of the headroom, and
+// the owner touches each frame of the port once.
 //
-// A handed-off frame has no place in the buffer yet. It lies in `handed_off`, which takes `hand_off_capacity`
-// at most: a queue that could not hand off a whole burst is not polled, and pauses the peer.
+// A handed-off frame has no place in the buffer yet. A queue without room for a whole burst in `handed_off`
+// is not polled, and pauses the peer.
 #pragma once
 
 #include <atomic>
@@ -21,11 +21,11 @@
 
 namespace sluice {
 
-// Frames of one queue that can be under way to the port's owner.
+// Frames of a queue under way to the port's owner, at most.
 constexpr std::size_t hand_off_capacity = 1024;
 
-// Packets are numbered by port: those of queue q from q times this on, so that a number is one packet's.
-// Below 2^53 all of them, where JSON's numbers are exact; a queue has enough of them for weeks.
+// Packets are numbered by port, those of queue q from q times this on. All are below 2^53, where JSON's
+// numbers are exact; a queue has enough for weeks.
 constexpr std::uint64_t numbers_of_a_queue = std::uint64_t{1} << 48;
 static_assert(numbers_of_a_queue * max_receive_queues <= std::uint64_t{1} << 53);
 
@@ -65,8 +65,8 @@ struct alignas(64) ReceiveQueue {
     ReceiveCounters counters;  // control reads
     Counter behind;            // times that this queue paused the peer; likewise
 
-    // Written by the poller. `is_behind`, to the port's owner, relaxed: a turn later is soon enough.
-    // `polled`, to control: while it is set the device may be asked. seq_cst: see Switch::link_up.
+    // Written by the poller. `is_behind`, for the port's owner, relaxed: a turn later is soon enough.
+    // `polled`, for control: while it is set the device may be polled. seq_cst: see Switch::link_up.
     alignas(64) std::atomic<bool> is_behind{false};
     std::atomic<bool> polled{false};
 

@@ -1,8 +1,8 @@
-// How many descriptors the rings of a network card should have: many to receive, few to send.
+// Descriptors of a network card's rings: many to receive, few to send.
 //
-// The receive ring holds the smallest frames of one turn. The transmit ring holds no more than headroom
-// reckons with: frames in it can be held back no longer, and a pause of ours waits behind them. Each
-// descriptor of it may hold a full packet buffer.
+// The receive ring holds the smallest frames of a turn. The transmit ring holds no more than headroom allows
+// for: a pause cannot stop frames in it, and our PFC waits behind them. Each descriptor of it may hold a full
+// packet buffer.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// Of a software device's receive ring and of its transmit ring.
+// The size of each ring of a software device.
 constexpr std::uint16_t ring_descriptors = 512;
 
 struct RingSizes {

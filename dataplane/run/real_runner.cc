@@ -54,7 +54,7 @@ void RealRunner::loop(WorkerId id) {
         cpu_set_t set;
         CPU_ZERO(&set);
         CPU_SET(cores_[id], &set);
-        // Refused by a container's cpuset at worst; the worker then floats, which is slower and not wrong.
+        // A container's cpuset may refuse it; the worker then floats, which is only slower.
         static_cast<void>(pthread_setaffinity_np(pthread_self(), sizeof set, &set));
     }
     pthread_setname_np(pthread_self(), ("sluice-w" + std::to_string(id)).c_str());
@@ -63,12 +63,12 @@ void RealRunner::loop(WorkerId id) {
     WorkerContext& worker = device_.worker(id);
     begin_turn(worker);  // even a run of no length has a policy to stop under
     constexpr unsigned turns_between_settling = 4096;
-    // Some tens of microseconds: between the packets of a flow nobody falls asleep.
+    // Some tens of microseconds: no worker sleeps between the packets of a flow.
     constexpr unsigned idle_turns = 256;
     unsigned idle = 0;  // turns without work, in a row
-    // By default the kernel lets a sleeper lie 50 us longer.
+    // The kernel's default adds 50 us to a sleep.
     if (idle_sleep_.ps != 0) prctl(PR_SET_TIMERSLACK, 1);
-    Time now = worker.now = clock_.now();  // before it there was no turn
+    Time now = worker.now = clock_.now();  // the first turn
     for (unsigned turns = 1; !stop_.load(std::memory_order_relaxed); ++turns) {
         const unsigned work = turn(worker, now);
         if (turns % turns_between_settling == 0) settle_pauses(worker, now);

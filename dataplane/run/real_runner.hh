@@ -34,9 +34,8 @@ class RealRunner final : public SwitchClock {
     RealRunner& operator=(const RealRunner&) = delete;
 
     void start();
-    // Receives nothing more, lets queued packets leave (for at most a second), sends XON for all priorities
-    // paused paused and returns when every worker has ended its last turn; afterwards counters and ledger are
-    // exact.
+    // Receives nothing more, lets queued packets leave (for at most a second), sends XON for all paused
+    // priorities and returns when every worker has ended its last turn; then counters and ledger are exact.
     void stop();
     bool is_running() const override { return !threads_.empty(); }
     Time now() const override { return clock_.now(); }

@@ -1,8 +1,8 @@
 // A switch as a value: ports, workers, the mailboxes between them, the published policy. Several can live in
 // one process. Runs nothing by itself; a runner does.
 //
-// It is also control's view of the workers: policies go in, figures and events come out. What a worker and a
-// port are made of stands in path/worker_context.hh and path/port_context.hh, which no file of control needs.
+// It is also control's view of the workers: policies go in, figures and events come out. No file of control
+// needs path/worker_context.hh or path/port_context.hh.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +46,11 @@ struct ReceiveQueue;
 struct Shared;
 struct WorkerContext;
 
-// What control sees of a port: the parts of its context by name, so that what reads one of them is not
-// compiled again when the context changes. A handle, valid as long as its switch.
+// Control's view of a port: the parts of its context by name, so that their readers need not be compiled
+// again when the context changes. A handle, valid as long as its switch.
 //
 // While workers run, counters, watermarks and the frames from and to control may be read at any time. Other
-// figures are then those of a moment that nobody has chosen; under the virtual clock they are exact.
+// figures are then of an arbitrary moment; under the virtual clock they are exact.
 class PortView {
   public:
     explicit PortView(PortContext& port) : port_(&port) {}
@@ -83,7 +83,7 @@ class PortView {
         for (unsigned queue = 0; queue < receive_queues(); ++queue) sum += figure(received_by(queue));
         return sum;
     }
-    // Of a frame that was dropped as not_for_us; zeros: of none.
+    // Destination of a frame that was dropped as not_for_us; zeros: none was.
     MacAddress foreign_mac() const;
 
   private:
@@ -100,7 +100,7 @@ struct PortSpec {
     bool on_wire = false;             // its policy has a wire, now and later
 };
 
-// What load balancing did with the packets of a group: BalanceCounters, summed over workers.
+// BalanceCounters of a group, summed over workers.
 struct BalanceCounts {
     std::uint64_t flowlets = 0, moves = 0, collisions = 0;
 };
@@ -139,10 +139,9 @@ class Switch {
     // The state of the port itself, for runners and tests.
     PortContext& port(PortId id);
     const PortContext& port(PortId id) const;
-    // As all have seen it who receive from the port: once it is down none of them asks anything of the
-    // device. seq_cst, here and where these are written: a poller says that it polls and then looks at the
-    // link; the owner writes the link; here it is read first. In the one order of all of this either the
-    // poller sees that the link is down, or we see that it polls.
+    // Down once no worker touches the port's device any more. seq_cst, here and where these are written: a
+    // poller sets `polled` and then reads the link; the owner writes the link; here it is read first. So
+    // either the poller sees that the link is down, or we see that it polls.
     bool link_up(PortId id) const;
     unsigned worker_count() const { return static_cast<unsigned>(workers_.size()); }
     WorkerContext& worker(WorkerId id) { return *workers_[id]; }
@@ -166,16 +165,16 @@ class Switch {
     std::uint64_t next_hop_bytes(std::uint32_t next_hop) const;
     const PortLoad& load(PortId id) const;  // while something is balanced by it
     LinkQuality quality(PortId id, ClassId queue, Time now) const;
-    // The next hop that a packet takes by its hash alone, as links are now; no_member: none is up.
+    // The next hop by the hash alone, as links are now; no_member: none is up.
     std::uint32_t hashed_hop(const NextHopGroup& group, std::uint32_t hash) const;
     BalanceCounts balance_counts(std::uint32_t next_hop_group) const;
-    // What control looks at before it looks closer: see WorkerContext.
+    // Control looks at these first: see WorkerContext.
     std::uint64_t lossless_drops() const;
     std::uint64_t falls_behind() const;
     std::uint64_t watchdog_changes() const;
     std::uint64_t punts() const;
-    // Grows with all of these, and with the microbursts that have ended: while it stays the same, workers
-    // have nothing for control but decisions and the frames of mirrors.
+    // Grows with all of these, and with ended microbursts: while it stays the same, workers have nothing for
+    // control but decisions and mirrored frames.
     std::uint64_t news() const;
 
     const TurnCounters& turns(WorkerId id) const;
@@ -193,11 +192,10 @@ class Switch {
     EventRing<IpAddress>* unresolved(WorkerId id) const;
     // Control has put a frame into the port's ControlPath: its owner learns of it.
     void announce_injected(PortId id);
-    // Puts one there, and announces it; false when there is no room.
+    // Puts a frame there, and announces it; false when there is no room.
     bool inject(PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 
-    // The ledger from counters; `queued` is the difference, exact but for frames between two counters. Any
-    // time.
+    // The ledger from counters, at any time; `queued` is the difference.
     Ledger counted() const;
     // Exact only while no worker runs.
     Ledger ledger() const;

@@ -1,4 +1,4 @@
-// The clock of a switch, as control sees it: the one that its runner goes by.
+// The clock of a switch's runner, as control sees it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace sluice {
 
 class SwitchClock {
   public:
-    // Of a virtual clock: later ones could not be compared with the origin.
+    // The end of a virtual clock: later moments could not be compared with the origin.
     static constexpr Time last_moment{INT64_MAX};
 
     virtual ~SwitchClock() = default;

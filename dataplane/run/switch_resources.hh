@@ -1,4 +1,4 @@
-// What a switch is given beside its ports, and the memory that it takes for them. Known before there is one.
+// A switch's resources beside its ports, and the memory that it takes. Known before there is one.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,7 @@
-// Threads that work together again and again, each on its own part, and wait for one another each time: the
-// windows of a virtual clock on several cores. Between two calls of `run` all of them stand still, and each
-// sees everything that any of them has written before.
+// Threads that work in rounds, each on its own part: the windows of a virtual clock on several cores. Between
+// two calls of `run` all of them wait, and each sees everything that any of them has written before.
 //
-// A thread that waits spins for some microseconds and then sleeps, so that more threads than cores
-// are slow and not stuck.
+// A waiting thread spins for some microseconds, then sleeps, so that more threads than cores are only slow.
 #pragma once
 
 #include <atomic>

@@ -42,8 +42,8 @@ void take(Switch& device, WorkerId from, WorkerId to) {
         device.shared().mailbox(from, to).pop();
 }
 
-// An instant stands for the turn before it: in that, a port's wire was as far as its arrivals. A ring filled
-// further at once would let the pause that the next arrival calls for wait behind frames of its future.
+// An instant stands for the turn before it, in which a port's wire was as far as its arrivals. A ring filled
+// further would let a pause for the next arrival wait behind later frames.
 void pace_ring(PortContext& port, Duration turn, Time now) {
     const Time* arrival = port.io->next_arrival();
     port.link.fill_up_to(arrival != nullptr && *arrival <= now ? turn - (now - *arrival) : turn);
@@ -60,8 +60,8 @@ std::optional<Time> next_on_wire(const PortContext& port) {
     return port.wire ? port.wire->next_due() : std::nullopt;
 }
 
-// Whether nothing can happen at the port before its next frame arrives or its next one leaves, unless a
-// packet is put into its queues, a limit of its groups moves, or control changes something.
+// True when nothing can happen at the port before its next frame arrives or leaves, unless a packet enters
+// its queues, a limit of its groups moves, or control changes something.
 bool can_sleep(const PortContext& port, Duration turn) {
     if (!port.link_up || port.pause_peer || port.trace || is_watched(port) || next_on_wire(port))
         return false;
@@ -69,9 +69,9 @@ bool can_sleep(const PortContext& port, Duration turn) {
     return turn.ps == 0 || (port.groups_in_use == 0 && is_silent(port));
 }
 
-// A port sleeps for so long at most, and all are awake so often: moments more than 106 days apart are not to
-// be compared (Time wraps), and of a port that sleeps the wire is not settled. An alarm that is at least the
-// difference ahead stands for any later arrival, and for none.
+// The longest sleep of a port, and how often all are awake: moments more than 106 days apart cannot be
+// compared (Time wraps), and a sleeping port's wire is not settled. An alarm that is at least the difference
+// ahead stands for any later arrival, and for none.
 constexpr Duration max_sleep{std::int64_t{1} << 61};        // 26 days
 constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
 
@@ -113,8 +113,7 @@ void VirtualRunner::wake_if_changed(Device& all) const {
 
 // Ports that can sleep go to sleep.
 std::optional<Time> VirtualRunner::next(Device& all) const {
-    // A new policy is taken up now, not when the next frame comes: it may say XOFF or XON. That wakes all
-    // ports.
+    // A new policy is taken up now, as it may cause XOFF or XON. That wakes all ports.
     if (all.device->generation() != all.awake_under) return now_;
     std::optional<Time> best;
     wake_if_changed(all);
@@ -214,8 +213,8 @@ bool VirtualRunner::goes_on(std::uint32_t number, Time until) {
 
 VirtualRunner::Progress VirtualRunner::take_progress() { return std::exchange(progress_, {}); }
 
-// What ports have taken and no queue has yet, in order. Of several workers each mailbox is, so the least of
-// their heads comes next.
+// Packets received and not yet queued, in order. Each mailbox is in order, so the least of their heads comes
+// next.
 std::span<Packet* const> VirtualRunner::handed_off(Device& all) {
     Switch& device = *all.device;
     const auto workers = static_cast<WorkerId>(device.worker_count());
@@ -273,8 +272,8 @@ void VirtualRunner::merge(Device& all, Time now) {
     return {sent, sent > ours};
 }
 
-// Behind a port that took a full burst: (c) and (d) of it at once, where it may leave. Returns how many
-// frames left.
+// Behind a port that took a full burst: (c) and (d) for it at once, if it may leave. Returns how many frames
+// left.
 [[gnu::noinline, gnu::cold]] unsigned VirtualRunner::send_full_burst(Device& all, PortId from,
                                                                      Time now) const {
     const std::span<Packet* const> packets = handed_off(all);
@@ -309,7 +308,7 @@ void VirtualRunner::judge_port(Device& all, PortId id, Time now) {
     if (wants_pfc(port)) all.awake.ports.add(id);
 }
 
-// Whether another round of the instant may move something although no group says XOFF or XON.
+// True when another round of the instant may move something although no group sends XOFF or XON.
 bool VirtualRunner::may_go_on(Device& all, Time now) {
     bool any = has_injections(*all.device) || all.device->policy().balance.active;
     all.awake.ports.for_each([&](PortId id) {
@@ -320,7 +319,7 @@ bool VirtualRunner::may_go_on(Device& all, Time now) {
     return any;
 }
 
-// True when a port has something to say.
+// True when a port wants to send PFC.
 bool VirtualRunner::judge_all(Device& all, const PortMask& ports, Time now) {
     bool any = false;
     ports.for_each([&](PortId id) {
@@ -330,7 +329,7 @@ bool VirtualRunner::judge_all(Device& all, const PortMask& ports, Time now) {
     return any;
 }
 
-// Control's frames, in the order of ports whatever worker has them.
+// Injects control's frames, in the order of ports.
 unsigned VirtualRunner::inject(Device& all, Time now) {
     Switch& device = *all.device;
     if (!has_injections(device)) [[likely]]
@@ -397,7 +396,7 @@ void VirtualRunner::run(Device& all) {
             work += injected;
         }
         merge(all, now);
-        // A storm that begins or ends sets frames free: that is progress, too.
+        // A storm that begins or ends frees frames: progress, too.
         for_each_awake([&](WorkerContext& worker, PortContext& port) { work += watch(worker, port, now); });
         bool moved = work != 0;  // data
         all.awake.ports.for_each([&](PortId id) {

@@ -1,18 +1,17 @@
-// Runs switches under the virtual clock, on one thread: all of them, or those that fall to that thread.
+// Runs switches under the virtual clock, on one thread: all of them, or that thread's share.
 //
 // At one instant, for all workers of a switch: (a) in port order, (b) in port order, (c) in ascending
 // (ingress port, sequence) order, (d) in port order, until quiet; then its clock jumps to its earliest next
 // moment. So the outcome does not depend on the number of workers. With a turn above 0 instants lie on a grid
 // of that width.
 //
-// A window is a time in which no switch can learn what another does: shorter than the way of a frame from
-// one to the other. In it the runner takes each switch through all of its instants before the next one, so
-// its own clock goes back and forth; between windows the clocks of all runners are one.
+// A window is shorter than any frame's way from one switch to another, so in it the runner takes each switch
+// through all of its instants before the next one, and its own clock goes back and forth; between windows the
+// clocks of all runners are equal.
 //
-// A port sleeps until its next frame arrives or leaves, or until a packet enters its queues or control
-// changes something; while its groups are in use they are judged all the same, because pools move. So does a
-// switch, by the earliest moment of its ports. An instant costs the switches that have something to do in it,
-// and of these the ports that are awake.
+// A port sleeps until its next frame arrives or leaves, a packet enters its queues, or control changes
+// something; groups in use are judged all the same, because pools move. A switch sleeps until the earliest
+// moment of its ports. An instant costs the switches that act in it, and their awake ports.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +44,12 @@ class VirtualRunner final : public SwitchClock {
     Time now() const override { return now_; }
     // Between windows: moves the clock to `instant`, which is not before now.
     void advance(Time instant) { now_ = instant; }
-    // When a switch has something to do next, by its own time: not on the grid, and perhaps before now.
-    // Nothing: never by itself.
+    // When a switch next acts, by its own time: not on the grid, and perhaps before now. Nothing: never by
+    // itself.
     std::optional<Time> next();
     // The first instant on the grid that is not before `time`.
     Time on_grid(Time time) const;
-    // Switches that have changed since `next` have something to do now: control has acted.
+    // Switches that control has changed since `next` act now.
     void rouse();
     // A window: the instant `begin`, and all later ones before `until`. After each of a switch's instants
     // `settle(number)` does control's part, and may run the instant `again`.
@@ -81,8 +80,8 @@ class VirtualRunner final : public SwitchClock {
         std::uint64_t idle_frames = 0;  // made by switches since they last moved data: refreshed pauses
     };
     Progress take_progress();
-    // Whether any frame of data could move without something else happening first: a run in which nothing but
-    // refreshed pauses is left has ended.
+    // True when a frame of data can move without another event first: a run with nothing but refreshed pauses
+    // left has ended.
     bool can_progress() const;
 
   private:
@@ -99,15 +98,15 @@ class VirtualRunner final : public SwitchClock {
         PortMask everyone;
         PortMask judged;    // of those that sleep: their groups are in use, so they follow the pools
         PortAlarms alarms;  // of those that sleep
-        // A group is judged anew when cells have moved: each instant of one packet would else cost the
-        // releases and the limits of all ports.
+        // A group is judged anew only when cells have moved, so that an instant of one packet does not cost
+        // all ports.
         std::uint64_t moves = 1;               // of cells, between groups and pools, and of limits
         std::vector<std::uint64_t> judged_at;  // by port: the moves then
         std::uint64_t collected = 0;           // of the board's batches
         Time all_awake;                        // when all were, the last time
         std::uint64_t awake_under = 0;         // the policy then, by its generation
         Progress progress;                     // in this window
-        std::vector<rte_mbuf*> handed_off;     // of several workers: see the function
+        std::vector<rte_mbuf*> handed_off;     // of several workers
     };
     // Frames that left a port, and whether data were among them.
     struct Sent {

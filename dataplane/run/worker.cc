@@ -12,35 +12,11 @@ namespace sluice {
 
 namespace {
 
-// From each other worker twice the packets that this one receives in a turn, and a burst: it catches up with
-// one that was faster for a while, and its turns stay short.
+// From each other worker, twice the packets that this one receives in a turn and a burst: enough to catch up,
+// with short turns.
 std::size_t max_of_each(const WorkerContext& worker) {
     return (2 * worker.own_ports.size() + 1) * burst_size;
 }
-
-}  // namespace
-
-WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool)
-    : shared(shared_state),
-      id(worker),
-      chunks(packets, shared_state.ports.size() * classes),
-      packet_pool(pool),
-      local(packets),
-      drops(shared_state.ports.size()),
-      next_hop_use(max_next_hops),
-      balance_use(first_next_hop_group + max_next_hop_groups) {
-    for (const auto& port : shared.ports) {
-        for (const auto& queue : port->more_receive_queues)
-            if (queue->poller == id) polled.push_back(queue.get());
-        if (shared.owner[port->id] != id) continue;
-        own_ports.push_back(port.get());
-        if (port->wire) wire_ports.push_back(port.get());
-        if (!port->more_receive_queues.empty()) multi_queue_ports.push_back(port.get());
-    }
-    handed_over.reserve((shared.workers - 1U) * max_of_each(*this));
-}
-
-namespace {
 
 // A class that is becoming lossless pauses its peer at any use of its group.
 void keep_changing_in_xoff(PortContext& port, const PortPolicy& own) {
@@ -63,7 +39,7 @@ void change_losslessness(WorkerContext& worker, const Policy& before, const Poli
     for (ReceiveQueue* queue : worker.polled) change(queue->port, queue->counters);
 }
 
-// A new policy: settings that mechanisms keep state for are handed to them.
+// Hands a new policy's settings to the mechanisms that keep state.
 void take_up(WorkerContext& worker, const Policy* before, const Policy& now) {
     if (before != nullptr) change_losslessness(worker, *before, now);
     for (PortContext* port : worker.own_ports) {
@@ -102,63 +78,6 @@ void clear_user_watermarks(WorkerContext& worker) {
     for (PoolUse& pool : worker.shared.egress_use) pool.clear_user_watermarks();
 }
 
-}  // namespace
-
-Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
-               bool exclusive_pools, std::size_t all_flowlets)
-    : workers(worker_count),
-      policy(worker_count, std::move(first)),
-      releases(worker_count, port_count),
-      loads(port_count),
-      flowlets(all_flowlets) {
-    set_exclusive(exclusive_pools);
-}
-
-void Shared::set_exclusive(bool exclusive_pools) {
-    exclusive = exclusive_pools;
-    for (auto* uses : {&ingress_use, &egress_use})
-        for (PoolUse& use : *uses) use.exclusive = exclusive_pools;
-}
-
-void begin_turn(WorkerContext& worker) {
-    const auto next = worker.shared.policy.view();
-    if (next.value == worker.policy) [[likely]]
-        return;
-    // The policy before is needed to see what changed; control may free it once the new one is acknowledged.
-    take_up(worker, worker.policy, *next.value);
-    if (worker.policy != nullptr && worker.policy->watermarks != next.value->watermarks)
-        clear_user_watermarks(worker);
-    worker.policy = next.value;
-    worker.shared.policy.acknowledge(worker.id, next.generation);
-}
-
-void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
-    port.link_up = up;
-    // Of a link that is down its owner asks nothing of the device any more, and control may let go of it as
-    // soon as nobody else does. seq_cst: see Switch::link_up.
-    worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
-    if (port.recorder) port.recorder->link_changed(up, now);
-    if (up) {
-        keep_changing_in_xoff(port, worker.policy->ports[port.id]);
-        return;
-    }
-    port.counters.flaps.add(1);
-    discard_queues(worker, port, now);
-    if (port.io->link_up()) resume_peer(worker, port, now);
-    // No pause of either side is left; groups over their limit send XOFF again when the link is back.
-    port.honor.forget(now);
-    note_obeyed(port, now);
-    port.generator.reset(now);
-    port.want_xoff = port.want_xon = 0;
-    port.pause_peer = false;
-    port.reactions = {};
-    port.receive.full_bursts = 0;
-    for (PriorityGroup& group : port.group) group.stop();
-    watch_link_down(worker, port, now);
-}
-
-namespace {
-
 template <class Take>
 void for_each_burst(std::span<Packet* const> packets, Take take) {
     for (std::size_t i = 0; i < packets.size(); i += burst_size)
@@ -187,14 +106,14 @@ unsigned enqueue_all(WorkerContext& worker, Time now) {
     const unsigned local = enqueue_local(worker, now);
     const auto handed_over = worker.handed_over.all();
     for_each_burst(handed_over, [&](auto packets) {
-        // Those that no stage has fetched.
+        // No stage may have fetched them.
         for (Packet* packet : packets) rte_prefetch0(&meta(packet));
         enqueue(worker, packets, now);
     });
     return local + static_cast<unsigned>(handed_over.size());
 }
 
-// `stayed`: what stayed with this worker before the full burst came. Returns how many packets that moved.
+// `stayed`: local packets before the full burst came. Returns how many packets moved.
 template <class Meter>
 unsigned send_full_burst(WorkerContext& worker, std::size_t stayed, Time now, Meter& meter) {
     const auto local = std::span(worker.local.packets).first(worker.local.count);
@@ -205,17 +124,6 @@ unsigned send_full_burst(WorkerContext& worker, std::size_t stayed, Time now, Me
     port->reactions.sent_early = now;
     return enqueued + egress(worker, *port, now, meter);
 }
-
-}  // namespace
-
-void settle_pauses(WorkerContext& worker, Time now) {
-    for (PortContext* port : worker.own_ports) {
-        port->honor.settle(now);
-        port->generator.settle(now);
-    }
-}
-
-namespace {
 
 // Records the reactions of a port that were due and came in the turn before.
 [[gnu::cold]] void note_reactions(WorkerContext& worker, PortContext& port, Time now) {
@@ -263,8 +171,8 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
     const unsigned enqueued = enqueue_all(worker, now);
     meter.lap(Stage::enqueue, enqueued);
     work += enqueued;
-    // A port may have received the bursts of all others: it sends until it has no frame, or the device takes
-    // none, within bounds.
+    // A port may have got the bursts of all others: it sends until it has no frame, or the device takes none,
+    // within bounds.
     const std::size_t most = 1 + worker.shared.ports.size();
     for (PortContext* port : worker.own_ports) {
         work += watch(worker, *port, now);
@@ -279,6 +187,86 @@ unsigned turn(WorkerContext& worker, Time now, Meter& meter) {
 }
 
 }  // namespace
+
+WorkerContext::WorkerContext(Shared& shared_state, WorkerId worker, std::size_t packets, rte_mempool* pool)
+    : shared(shared_state),
+      id(worker),
+      chunks(packets, shared_state.ports.size() * classes),
+      packet_pool(pool),
+      local(packets),
+      drops(shared_state.ports.size()),
+      next_hop_use(max_next_hops),
+      balance_use(first_next_hop_group + max_next_hop_groups) {
+    for (const auto& port : shared.ports) {
+        for (const auto& queue : port->more_receive_queues)
+            if (queue->poller == id) polled.push_back(queue.get());
+        if (shared.owner[port->id] != id) continue;
+        own_ports.push_back(port.get());
+        if (port->wire) wire_ports.push_back(port.get());
+        if (!port->more_receive_queues.empty()) multi_queue_ports.push_back(port.get());
+    }
+    handed_over.reserve((shared.workers - 1U) * max_of_each(*this));
+}
+
+Shared::Shared(unsigned worker_count, unsigned port_count, std::unique_ptr<const Policy> first,
+               bool exclusive_pools, std::size_t all_flowlets)
+    : workers(worker_count),
+      policy(worker_count, std::move(first)),
+      releases(worker_count, port_count),
+      loads(port_count),
+      flowlets(all_flowlets) {
+    set_exclusive(exclusive_pools);
+}
+
+void Shared::set_exclusive(bool exclusive_pools) {
+    exclusive = exclusive_pools;
+    for (auto* uses : {&ingress_use, &egress_use})
+        for (PoolUse& use : *uses) use.exclusive = exclusive_pools;
+}
+
+void begin_turn(WorkerContext& worker) {
+    const auto next = worker.shared.policy.view();
+    if (next.value == worker.policy) [[likely]]
+        return;
+    // Control may free the policy before once the new one is acknowledged.
+    take_up(worker, worker.policy, *next.value);
+    if (worker.policy != nullptr && worker.policy->watermarks != next.value->watermarks)
+        clear_user_watermarks(worker);
+    worker.policy = next.value;
+    worker.shared.policy.acknowledge(worker.id, next.generation);
+}
+
+void change_link(WorkerContext& worker, PortContext& port, bool up, Time now) {
+    port.link_up = up;
+    // Once the link is down the owner no longer touches the device; control may close it when no other worker
+    // polls it. seq_cst: see Switch::link_up.
+    worker.shared.link_up[port.id].store(up, std::memory_order_seq_cst);
+    if (port.recorder) port.recorder->link_changed(up, now);
+    if (up) {
+        keep_changing_in_xoff(port, worker.policy->ports[port.id]);
+        return;
+    }
+    port.counters.flaps.add(1);
+    discard_queues(worker, port, now);
+    if (port.io->link_up()) resume_peer(worker, port, now);
+    // No pause of either side is left; groups over their limit send XOFF again when the link is back.
+    port.honor.forget(now);
+    note_obeyed(port, now);
+    port.generator.reset(now);
+    port.want_xoff = port.want_xon = 0;
+    port.pause_peer = false;
+    port.reactions = {};
+    port.receive.full_bursts = 0;
+    for (PriorityGroup& group : port.group) group.stop();
+    watch_link_down(worker, port, now);
+}
+
+void settle_pauses(WorkerContext& worker, Time now) {
+    for (PortContext* port : worker.own_ports) {
+        port->honor.settle(now);
+        port->generator.settle(now);
+    }
+}
 
 unsigned turn(WorkerContext& worker, Time now) {
     const std::uint32_t session = worker.meter.session();

@@ -1,5 +1,5 @@
-// A worker's turn: four steps over its ports, each with `now`. The real-time runner calls all four for ever;
-// the virtual-time runner calls them for all workers of a switch in an order that does not depend on their
+// A worker's turn: four steps over its ports, each with `now`. The real-time runner repeats all four; the
+// virtual-time runner calls them for all workers of a switch in an order that does not depend on their
 // number.
 #pragma once
 
@@ -24,15 +24,14 @@ inline void link_events(WorkerContext& worker, PortContext& port, Time now) {
 // Now and then under the real clock: updates counters of pauses to `now`, so that readers see running pauses.
 void settle_pauses(WorkerContext& worker, Time now);
 
-// One whole turn under the real clock; returns the number of packets received, handed over and sent.
+// A turn under the real clock; returns the number of packets received, handed over and sent.
 unsigned turn(WorkerContext& worker, Time now);
 
-// A full burst for one port where nothing waits leaves before any other port is looked at, under both clocks:
-// its buffers come back while they are in the cache. The runner asks it behind a port that took `burst_size`
+// Where a full burst goes to one idle port, it leaves before other ports are polled, under both clocks: its
+// buffers come back while they are in the cache. Runners call this behind a port that took `burst_size`
 // frames.
 //
-// That port, as the first, the middle and the last of the packets that are left of the burst say; null: there
-// is none.
+// Returns that port, by the first, the middle and the last packet left of the burst; null: none.
 inline PortContext* idle_way_out(const Shared& shared, std::span<Packet* const> burst) {
     const auto port_of = [&](std::size_t n) { return meta(burst[n]).egress_port; };
     if (burst.empty()) return nullptr;

@@ -4,8 +4,8 @@
 // PriorityGroup, which refuses and pauses, egress by EgressQueueUse, which limits lossy queues only.
 //
 // A change of ingress limits under traffic takes two steps: first `tightest(old, new)`, then, once every
-// worker runs it and what is in use fits, the new limits. So no cell is ever promised twice. Queues promise
-// no memory, so their limits change at once.
+// worker runs it and the use fits, the new limits. So no cell is ever promised twice. Queues promise no
+// memory, so their limits change at once.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace sluice {
 
 constexpr unsigned max_pools = 8;  // of one direction
 
-// Up to where a group or queue may use the shared part of its pool: alpha x free cells with alpha = 2^n, a
-// fixed number of cells, or both (the smaller one). Use is a whole number, so comparing it with floor(alpha x
-// free) is the same as comparing it with alpha x free itself: nothing is lost by the shift.
+// How far a group or queue may use the shared part of its pool: alpha x free cells with alpha = 2^n, a fixed
+// number of cells, or the smaller of both. Use is a whole number, so comparing it with floor(alpha x free)
+// loses nothing.
 class Threshold {
   public:
     static constexpr int min_dynamic = -8;
@@ -34,7 +34,7 @@ class Threshold {
         threshold.right_ = static_cast<std::uint8_t>(std::max(-n, 0));
         return threshold;
     }
-    // So many cells; 0 leaves the user nothing of the shared part.
+    // 0 cells: the user gets nothing of the shared part.
     static constexpr Threshold fixed(std::uint32_t cells) {
         Threshold threshold;
         threshold.cells_ = cells;
@@ -44,14 +44,14 @@ class Threshold {
     static constexpr Threshold none() { return {}; }
 
     // T for a user of `used_cells` in a pool that has `free_cells` left (negative after a cut: as 0). Without
-    // any limit T is all cells that it could hold now: its own and the free ones.
+    // a limit: its own cells and the free ones.
     constexpr std::int64_t limit_cells(std::int64_t free_cells, std::int64_t used_cells) const {
         const std::int64_t free = std::max<std::int64_t>(free_cells, 0);
         if (dynamic_) return std::min((free << left_) >> right_, std::int64_t{cells_});
         return cells_ == unlimited ? used_cells + free : cells_;
     }
 
-    // Whether a user that would have so many cells, in a pool that would have so many left, is within both.
+    // True when a user with so many cells, in a pool with so many left, is within both.
     constexpr bool admits(std::int64_t free_cells, std::int64_t used_cells) const {
         return free_cells >= 0 && used_cells <= limit_cells(free_cells, used_cells);
     }
@@ -89,7 +89,7 @@ struct PoolLimits {
     constexpr bool operator==(const PoolLimits&) const = default;
 };
 
-// Of a priority group: (ingress port, 0-7).
+// The limits of a priority group: (ingress port, 0-7).
 struct alignas(32) GroupLimits {                  // its index is a shift
     Threshold threshold = Threshold::dynamic(0);  // of shared use
     std::uint32_t reserved_cells = 0;
@@ -103,7 +103,7 @@ struct alignas(32) GroupLimits {                  // its index is a shift
     constexpr bool operator==(const GroupLimits&) const = default;
 };
 
-// Of a queue: (egress port, 0-7). A lossless queue refuses nothing.
+// The limits of a queue: (egress port, 0-7). A lossless queue refuses nothing.
 struct QueueLimits {
     Threshold threshold = Threshold::dynamic(1);
     std::uint32_t reserved_cells = 0;
@@ -116,8 +116,8 @@ struct QueueLimits {
 static_assert(sizeof(Threshold) == 8 && sizeof(GroupLimits) == 32,
               "the limits of two groups to a cache line");
 
-// The limits that satisfy both: the first step of a change. The pool is that of `to`. A group that is not
-// lossless in both is lossy.
+// The limits that satisfy both: the first step of a change. The pool is that of `to`; a group is lossless if
+// it is so in both.
 constexpr PoolLimits tightest(const PoolLimits& from, const PoolLimits& to) {
     const std::uint32_t a = from.shared_headroom_cells;
     const std::uint32_t b = to.shared_headroom_cells;
@@ -136,12 +136,5 @@ constexpr GroupLimits tightest(const GroupLimits& from, const GroupLimits& to) {
     both.changing = from.changing && to.lossless;  // its peer stays paused
     return both;
 }
-
-static_assert(Threshold::dynamic(-8).limit_cells(511, 0) == 1 &&
-              Threshold::dynamic(7).limit_cells(3, 0) == 384);
-static_assert(Threshold::fixed(0).limit_cells(9, 0) == 0 && Threshold::none().limit_cells(9, 2) == 11);
-static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(2, 0) == 4);
-static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(9, 0) == 5);
-static_assert(tightest(Threshold::fixed(0), Threshold::none()).limit_cells(9, 3) == 0);
 
 }  // namespace sluice

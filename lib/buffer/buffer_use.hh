@@ -2,9 +2,8 @@
 // its own and in the shared part of a pool.
 //
 // A packet goes whole into the first part that can hold all of it. A release takes shared cells before
-// reserved ones, so the totals are the exact inverse of what was admitted. Rules for the shared part, and for
-// a full one, are those of the group (priority_group.hh) and of the queue (EgressQueueUse). One thread
-// writes, control may read the gauges.
+// reserved ones, so the totals are the exact inverse of admission. The group (priority_group.hh) and the
+// queue (EgressQueueUse) have the rules for the shared part. One thread writes, control may read the gauges.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace sluice {
 
 class BufferUse {
   public:
-    // `limits` are those of a group or of a queue. The reserved part is the user's own: most packets ask no
-    // pool. False when this one does not fit there.
+    // `limits`: of a group or a queue. Most packets fit into the reserved part and need no pool; false when
+    // this one does not.
     template <class Limits>
     bool admit_reserved(const Limits& limits, std::uint32_t cells) {
         const std::uint32_t reserved = reserved_.get() + cells;
@@ -81,11 +80,11 @@ class BufferUse {
     Gauge shared_;
 };
 
-// The share of one egress queue in the buffer: the second view of the same memory, with its own pools.
+// An egress queue's share of the buffer: the second view of the same memory, with its own pools.
 //
-// Owned by the worker of the egress port. A lossless queue refuses nothing: its packets have been promised
-// their place on ingress. A lossy one takes its reserved cells, then shared ones up to its limit. A packet
-// that is refused here gives its ingress charge back.
+// Owned by the worker of the egress port. A lossless queue refuses nothing, as ingress has admitted its
+// packets. A lossy one takes its reserved cells, then shared ones up to its limit. A refused packet gives its
+// ingress charge back.
 enum class QueueAdmission : std::uint8_t { reserved, shared, queue_limit };
 constexpr bool is_admitted(QueueAdmission admission) { return admission != QueueAdmission::queue_limit; }
 
@@ -96,7 +95,7 @@ class EgressQueueUse : public BufferUse {
         assert(cells > 0);
         return admit_reserved(limits, cells) ? QueueAdmission::reserved : admit_beyond(limits, pool, cells);
     }
-    // The same of a packet that has no place in the reserved part.
+    // The same for a packet that does not fit into the reserved part.
     QueueAdmission admit_beyond(const QueueLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         return admit_shared(limits.threshold, !limits.lossless, pool, cells) ? QueueAdmission::shared
                                                                              : QueueAdmission::queue_limit;
@@ -109,7 +108,7 @@ class EgressQueueUse : public BufferUse {
         give_back(pool, cells);
         SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
     }
-    // The same of a queue that has nothing but reserved cells. False: it has others, and nothing was done.
+    // The same for a queue that has reserved cells only. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {
         if (shared_.get() != 0) return false;
         deepest_.raise_to(reserved_.get());
@@ -132,14 +131,13 @@ class EgressQueueUse : public BufferUse {
     std::uint32_t user_deepest_cells() const { return deepest(deepest_.user); }
 
   private:
-    // Use now is read first: what leaves meanwhile has raised the mark.
+    // Reads the use first: cells that leave meanwhile have raised the mark.
     std::uint32_t deepest(const Gauge& mark) const {
         const std::uint32_t now = used_cells();
         return std::max(now, mark.get());
     }
 
-    // Use only rises between two releases: its highest is what each finds, or what there is now. So
-    // admission writes nothing for it.
+    // Use only rises between two releases, so each release finds its highest, and admission writes nothing.
     Watermark deepest_;
 };
 

@@ -1,11 +1,10 @@
-// Admission of a whole burst by the sums of its groups, where that comes to the same as one packet after the
-// other.
+// Admission of a whole burst by the sums of its groups, with the same outcome as packet by packet.
 //
-// A group's sum goes to what is left of its reserved cells, if it fits there. What is left may take a part of
-// it where all packets of the burst have as many cells: the first ones, and no later one finds a place there.
-// The rest goes to shared, if the group is not in XOFF and that is within the limit that the sums of all
-// groups leave it: limits only shrink on the way, and use only grows, so every packet was within its own.
-// Everything else is decided packet by packet (priority_group.hh).
+// A group's sum goes to its free reserved cells, if it fits there. They may take the first packets of it
+// where all packets of the burst have as many cells, as then no later one fits. The rest goes to shared, if
+// the group is not in XOFF and the rest is within the limit that the sums of all groups leave: limits only
+// shrink on the way, and use only grows, so every packet was within its own. All other bursts are admitted
+// packet by packet (priority_group.hh).
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ namespace sluice {
 struct BurstCells {
     unsigned groups = 0;  // those that have any cells
     std::array<std::uint32_t, classes> cells{};
-    std::uint32_t of_each = 0;  // packet; 0: they differ, or nobody knows
+    std::uint32_t of_each = 0;  // packet; 0: they differ, or unknown
 
     void add(ClassId group, std::uint32_t more) {
         groups |= 1U << group;
@@ -30,12 +29,12 @@ struct BurstCells {
     }
 };
 
-// `pools[n]`: a PoolBurst of pool n, whose bound is not less than the burst. False: nothing was done.
+// `pools[n]`: a PoolBurst of pool n, whose bound covers the burst. False: nothing was done.
 template <class Pools>
 [[gnu::always_inline]] inline bool admit_together(std::array<PriorityGroup, classes>& groups,
                                                   const std::array<GroupLimits, classes>& limits,
                                                   Pools& pools, const BurstCells& burst) {
-    std::array<std::uint32_t, classes> rest;  // of groups in `sharing`: what reserved does not take
+    std::array<std::uint32_t, classes> rest;  // of groups in `sharing`: cells beyond reserved
     std::array<std::uint32_t, max_pools> shared{};
     unsigned sharing = 0;
     bool all = true;

@@ -1,7 +1,6 @@
-// Cells: the unit in which the shared buffer counts. A packet takes ceil(frame bytes / cell bytes) of them.
-// Real switches have cells of 96, 144, 192, 208, 254 or 256 bytes, so the division is a multiplication by a
-// reciprocal: exact for every frame that an mbuf can describe (proof at the static_assert, all values in the
-// test).
+// Cells: the unit of the shared buffer. A packet takes ceil(frame bytes / cell bytes) of them. Real switches
+// have cells of 96, 144, 192, 208, 254 or 256 bytes, so the division is a multiplication by a reciprocal,
+// exact for every frame of an mbuf (proof at the static_assert, all values in the test).
 #pragma once
 
 #include <cassert>
@@ -33,8 +32,8 @@ class CellSize {
         return static_cast<std::uint32_t>((frame_bytes + bytes_ - 1) * reciprocal_ >> shift);
     }
 
-    // Sizes of the configuration: a promise is rounded up, a limit is rounded down. Nothing when there are
-    // more cells than a buffer can have.
+    // Sizes of the configuration: promises are rounded up, limits down. Nothing: more cells than a buffer can
+    // have.
     constexpr std::optional<std::uint32_t> rounded_up(std::uint64_t bytes) const {
         return checked(bytes / bytes_ + (bytes % bytes_ != 0 ? 1 : 0));
     }
@@ -59,13 +58,7 @@ class CellSize {
     std::uint32_t bytes_;
 };
 
-static_assert(CellSize{256}.rounded_down(std::uint64_t{1} << 40) == std::nullopt,
-              "a size is never cut to the bits of a count");
-static_assert(CellSize{256}.cells(64) == 1 && CellSize{256}.cells(257) == 2 &&
-              CellSize{144}.cells(9114) == 64);
-
-// What a packet is charged by, as one number: a load that spans several stores waits for them, so those who
-// keep these fields write and read them together.
+// A packet's charge, as one number: a load that spans several stores waits for them.
 //
 // From the lowest bits up: 16 of frame bytes, 16 of cells (0: nothing is charged), 16 of ingress port, 8 of
 // priority group, 8 of flags. In this order a little-endian machine has them in memory.

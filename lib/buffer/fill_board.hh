@@ -1,12 +1,11 @@
-// Counts which egress queues hold the cells of a priority group: the group alone does not know.
+// Counts which egress queues hold the cells of a priority group.
 //
-// For every (ingress port, group, egress port, queue) the cells that entered and the cells that left since
-// the start, each with one writer: the owner of the ingress port counts admitted cells, the owner of the
-// egress port dequeued and dropped ones. `left` is counted before the release is posted on the ReleaseBoard,
-// so an owner that has collected a release has seen it here too: the sum over queues never exceeds the
-// group's use. The difference is on its way back, or was not counted: while decisions are recorded all
-// packets are, else those that the recorder samples. ports^2 x 1 KiB (64 MiB at 256 ports), page by page as
-// places are used.
+// For every (ingress port, group, egress port, queue) the cells that entered and left since the start, each
+// with one writer: the owner of the ingress port counts admitted cells, the owner of the egress port dequeued
+// and dropped ones. `left` is counted before the release is posted on the ReleaseBoard, so the sum over
+// queues never exceeds the group's use. The difference is on its way back, or was not counted: while
+// decisions are recorded all packets are, else those that the recorder samples. ports^2 x 1 KiB (64 MiB at
+// 256 ports), page by page as places are used.
 #pragma once
 
 #include <array>
@@ -40,7 +39,7 @@ class FillBoard {
         SLUICE_INVARIANT(cells > 0 && place.group < classes && place.queue < classes);
         entered_[row(place)].queue[place.queue].add(cells);
     }
-    // Owner of the ingress port: admitted cells do not go to the queue after all.
+    // Owner of the ingress port: admitted cells do not reach the queue.
     void withdrawn(const FillPlace& place, std::uint32_t cells) {
         Counter& counter = entered_[row(place)].queue[place.queue];
         SLUICE_INVARIANT(cells <= counter.get() && "only what has entered is withdrawn");
@@ -56,8 +55,8 @@ class FillBoard {
         left_.touch();
     }
 
-    // Any worker: calls visit(ingress port, group, cells) for the ports whose cells of a group of this number
-    // the queue holds, as of now.
+    // Any worker: calls visit(ingress port, group, cells) for the ports whose cells of this group number the
+    // queue holds now.
     template <class Visit>
     void for_each_feeder(ClassId group, PortId egress_port, ClassId queue, Visit visit) const {
         for (unsigned port = 0; port < ports_; ++port) {
@@ -85,7 +84,7 @@ class FillBoard {
     }
 
   private:
-    // The queues of one egress port, which has one writer: a cache line.
+    // The queues of one egress port, with one writer: a cache line.
     struct alignas(64) Row {
         std::array<Counter, classes> queue;
     };

@@ -1,28 +1,27 @@
-// The cells in use of one pool, and a worker's way to them. Workers share nothing else read-modify-write.
+// The cells in use of a pool, the only figures that workers read-modify-write together.
 //
 // Many workers: a `PoolBurst` adds an upper bound of the burst's cells in one fetch_add, decides on the value
-// before it plus its own cells so far, and returns the cells it did not need in one fetch_sub. Every worker
-// thus counts the others' bounds: S is never exceeded, and use looks larger by at most one burst per other
-// worker. One worker, or many run by one thread under the virtual clock: the decisions are the law's, packet
-// by packet, and an `exclusive` pool does it with plain loads and stores.
+// before it plus its own cells so far, and returns unneeded cells in one fetch_sub. Every worker counts the
+// others' bounds: S is never exceeded, and use looks larger by at most one burst per other worker. One
+// worker, or many on one thread under the virtual clock: an `exclusive` pool decides exactly, with plain
+// loads and stores.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
-#include <memory>
 
 #include "lib/buffer/buffer_limits.hh"
 #include "lib/values/invariant.hh"
 
 namespace sluice {
 
-// One level, written by all workers, read by all and by control.
+// A level, written by all workers, read by all and by control.
 class alignas(64) PoolLevel {
   public:
-    // relaxed, here and below: cells are numbers, no memory is handed over with them. That the sum never
-    // exceeds its limit follows from the order of changes to this one variable.
+    // relaxed, here and below: no memory is handed over with cells, and the order of changes to this one
+    // variable keeps the sum within its limit.
     std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
 
     // Returns the value before.
@@ -52,7 +51,7 @@ class alignas(64) PoolLevel {
 };
 static_assert(sizeof(PoolLevel) == 64);
 
-// Raised by all workers, seldom; the user's is cleared by control.
+// Raised by all workers, seldom; control clears the user's.
 class PoolWatermark {
   public:
     std::int64_t user() const { return user_.load(std::memory_order_relaxed); }
@@ -92,8 +91,8 @@ struct PoolUse {
         headroom_watermark.clear_user(headroom.get());
     }
 
-    // Cells in use beyond new, smaller limits: they go as packets leave. `coming`: the cells of groups and
-    // queues that change over to this pool, less those that leave it.
+    // Cells in use beyond new, smaller limits, until packets leave. `coming`: cells of groups and queues that
+    // move to this pool, less those that leave it.
     struct Coming {
         std::int64_t shared = 0;
         std::int64_t headroom = 0;
@@ -107,8 +106,8 @@ struct PoolUse {
     }
 };
 
-// How full a pool is, for decisions that take nothing from it. While a worker has a burst open it asks
-// `PoolBurst::view`, which is without the burst's own bound.
+// How full a pool is, for decisions that take nothing from it. While a worker has a burst open it uses
+// `PoolBurst::view`, which excludes the burst's own bound.
 struct PoolView {
     std::int64_t free_cells;  // S less the cells in use; negative after a cut
 
@@ -121,8 +120,7 @@ struct PoolView {
 class alignas(64) PoolBurst {  // its index is a shift
   public:
     // `bound_cells`: at least the cells that the burst may take from the shared part; 0 for releases only.
-    // Both references must live as long as the burst. An exclusive pool needs no bound: nobody else looks
-    // before the burst ends.
+    // Both references must live as long as the burst. An exclusive pool needs no bound.
     PoolBurst(PoolUse& use, const PoolLimits& limits, std::uint32_t bound_cells)
         : use_(&use),
           limits_(&limits),
@@ -132,7 +130,7 @@ class alignas(64) PoolBurst {  // its index is a shift
           lowest_free_(free_) {}
     PoolBurst(const PoolBurst&) = delete;
     PoolBurst& operator=(const PoolBurst&) = delete;
-    // The burst has ended: returns the cells that were not needed.
+    // Returns the cells that the burst did not need.
     ~PoolBurst() {
         lowest_free_ = std::min(lowest_free_, free_);
         assert((use_->exclusive || free_at_start() - lowest_free_ <= bound_) &&
@@ -158,7 +156,7 @@ class alignas(64) PoolBurst {  // its index is a shift
         SLUICE_INVARIANT(free_ <= limits_->shared_cells && "a pool gets back what was taken from it");
     }
 
-    // Headroom is the exception, so it goes to the shared counter packet by packet.
+    // Headroom is rare, so each packet updates the shared counter.
     bool take_headroom(std::uint32_t cells) {
         const std::uint32_t limit = limits_->shared_headroom_cells;
         if (limit == 0)
@@ -182,7 +180,7 @@ class alignas(64) PoolBurst {  // its index is a shift
     std::int64_t lowest_free_;  // up to the last `give`
 };
 
-// Gives cells back to an exclusive pool: nobody else counts on them, so none are summed up first.
+// Gives cells back to an exclusive pool, without summing them up first.
 class PoolReturn {
   public:
     explicit PoolReturn(PoolUse& use) : use_(use) { SLUICE_INVARIANT(use.exclusive); }

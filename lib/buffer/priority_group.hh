@@ -1,12 +1,11 @@
-// A priority group: the share of one class of one ingress port in the buffer, and whether its sender is
-// paused.
+// A priority group: the buffer share of one class of one ingress port, and whether its sender is paused.
 //
 // Owned by the worker of its ingress port, which alone calls everything that is not const; control may read
 // the gauges. A packet goes whole into the first part that can hold all of it: reserved, shared, headroom. A
-// release does not say which part: it takes headroom first, then shared, then reserved, so the totals are the
-// exact inverse. Shared use counts against T, the limit at the pool's current use; a lossless group is over
-// when it is above T or its headroom is in use. A group that is becoming lossless is in XOFF until it is. The
-// group decides, the caller sends PFC frames, refreshes them and counts.
+// release takes headroom first, then shared, then reserved, so the totals are the exact inverse. Shared use
+// counts against T, the limit at the pool's current use; a lossless group is over when it is above T or its
+// headroom is in use. A group that is becoming lossless is in XOFF until it is. The group decides, the caller
+// sends PFC frames, refreshes them and counts.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,6 @@
 
 namespace sluice {
 
-// Where a packet went, or why it was refused.
 enum class Admission : std::uint8_t {
     reserved,
     shared,
@@ -40,7 +38,7 @@ class alignas(32) PriorityGroup : public BufferUse {
         assert(cells > 0);
         return admit_reserved(limits, cells) ? Admission::reserved : admit_beyond(limits, pool, cells);
     }
-    // The same of a packet that has no place in the reserved part.
+    // The same for a packet that does not fit into the reserved part.
     Admission admit_beyond(const GroupLimits& limits, PoolBurst& pool, std::uint32_t cells) {
         const std::uint32_t before = checks_invariants ? used_cells() : 0;
         if (pause() == Pause::none && admit_shared(limits.threshold, true, pool, cells)) {
@@ -57,8 +55,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         return Admission::headroom;
     }
 
-    // Of a burst (burst_admission.hh): whether packets that find no place in reserved, of `cells` together,
-    // go to shared in any order, while the pool gives `of_all` to the burst; `pool`: before it.
+    // True when packets of a burst (burst_admission.hh), of `cells` together, fit into shared in any order
+    // while the pool gives `of_all` to the burst; `pool`: before the burst.
     bool may_share(const GroupLimits& limits, PoolView pool, std::uint32_t of_all,
                    std::uint32_t cells) const {
         return pause() == Pause::none &&
@@ -66,8 +64,8 @@ class alignas(32) PriorityGroup : public BufferUse {
     }
     void share(PoolBurst& pool, std::uint32_t cells) { take_shared(pool, cells); }
 
-    // Cells of packets that left, or were dropped after admission. `Pool`: PoolBurst, or of an exclusive pool
-    // PoolReturn.
+    // Releases cells of packets that left, or were dropped after admission. `Pool`: PoolBurst, or PoolReturn
+    // for an exclusive pool.
     template <class Pool>
     void release(Pool& pool, std::uint32_t cells) {
         assert(cells <= used_cells() && "released more than was admitted");
@@ -80,7 +78,7 @@ class alignas(32) PriorityGroup : public BufferUse {
         give_back(pool, cells - from_headroom);
         SLUICE_INVARIANT(used_cells() == before - cells && "a release is the inverse of its admission");
     }
-    // The same of a group that has nothing but reserved cells. False: it has others, and nothing was done.
+    // The same for a group that has reserved cells only. False: it has others, and nothing was done.
     bool release_reserved(std::uint32_t cells) {
         if ((headroom_.get() | shared_.get()) != 0) return false;
         give_back_reserved(cells);
@@ -90,17 +88,16 @@ class alignas(32) PriorityGroup : public BufferUse {
     bool over(const GroupLimits& limits, PoolView pool) const {
         return headroom_.get() != 0 || shared_.get() > limit_cells(limits, pool);
     }
-    // A group with nothing in use always may. `xon` above T does not count: that would send XON and XOFF by
-    // turns. A group that is still becoming lossless never may.
+    // A group with nothing in use always may. `xon` above T does not count, as XON and XOFF would alternate.
+    // A group that is still becoming lossless never may.
     bool may_resume(const GroupLimits& limits, PoolView pool) const {
         const std::int64_t limit = limit_cells(limits, pool);
         const std::int64_t low = std::max<std::int64_t>(limits.xon_cells, limit - limits.xon_offset_cells);
         return headroom_.get() == 0 && shared_.get() <= std::min(low, limit) && !limits.changing;
     }
 
-    // For every group in use, after each burst of arrivals and each batch of releases, and once when
-    // `pause_peer` ends. `pause_peer` is the worker's own reason to pause: it falls behind. A group that is
-    // no longer lossless resumes.
+    // Called for every group in use, after each burst of arrivals and each batch of releases, and once when
+    // `pause_peer` ends. `pause_peer`: the worker falls behind. A group that is no longer lossless resumes.
     XoffSignal update_xoff(const GroupLimits& limits, PoolView pool, bool pause_peer = false) {
         SLUICE_INVARIANT(!(limits.changing && !limits.lossless) &&
                          "only a lossless group waits for its limits");
@@ -114,8 +111,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         set_pause(Pause::sent);
         return XoffSignal::send_xoff;
     }
-    // XOFF at any use; the next update_xoff sends it: for a group whose limits begin to change, or whose port
-    // comes up meanwhile.
+    // XOFF at any use, which the next update_xoff sends: for a group whose limits begin to change, or whose
+    // port comes up meanwhile.
     void stay_in_xoff() {
         if (pause() == Pause::none) set_pause(Pause::due);
     }
@@ -126,8 +123,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         return told ? XoffSignal::send_xon : XoffSignal::none;
     }
 
-    // When a new snapshot cuts the reserved part: cells beyond it count as shared from then on. They would
-    // otherwise be the group's last to leave, and under load never.
+    // When a new snapshot cuts the reserved part: cells beyond it become shared. They would otherwise leave
+    // last, under load never.
     void cut_reserved(const GroupLimits& limits, PoolUse& pool) {
         if (reserved_.get() <= limits.reserved_cells) return;
         const std::uint32_t beyond = reserved_.get() - limits.reserved_cells;
@@ -135,7 +132,7 @@ class alignas(32) PriorityGroup : public BufferUse {
         shared_.set(shared_.get() + beyond);
         pool.shared.add(beyond, pool.exclusive);
     }
-    // When a new snapshot puts the group into another pool: its cells change pools with it, at any use.
+    // When a new snapshot puts the group into another pool: its cells move, too.
     void move(PoolUse& from, PoolUse& to) {
         to.shared.add(shared_.get(), to.exclusive);
         to.headroom.add(headroom_.get(), to.exclusive);
@@ -148,8 +145,8 @@ class alignas(32) PriorityGroup : public BufferUse {
         headroom_watermark.user.set(headroom_.get());
     }
 
-    // Reserved cells at most are in use, and no sender is paused: unless `pause_peer`, update_xoff does
-    // nothing, for any limits and pool.
+    // At most reserved cells are in use, and no sender is paused: update_xoff does nothing, unless
+    // `pause_peer`.
     bool is_quiet() const { return (shared_.get() | headroom_.get() | pause_.get()) == 0; }
     bool in_xoff() const { return pause() != Pause::none; }  // any thread may ask
     std::uint32_t headroom_cells() const { return headroom_.get(); }
@@ -158,7 +155,7 @@ class alignas(32) PriorityGroup : public BufferUse {
     Watermark headroom_watermark;
 
   private:
-    // due: in XOFF since a packet went to headroom, or since stay_in_xoff; update_xoff has not said so yet.
+    // due: in XOFF since a packet went to headroom, or since stay_in_xoff; update_xoff has not sent it yet.
     enum class Pause : std::uint8_t { none, due, sent };
 
     Pause pause() const { return static_cast<Pause>(pause_.get()); }

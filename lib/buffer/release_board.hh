@@ -1,8 +1,8 @@
 // Egress workers tell the owners of priority groups how many cells have left.
 //
-// For every (egress worker, ingress port) one cache line of eight counters of cells released so far, by
-// group. Written by that egress worker only, read by the worker that owns the ingress port, which takes the
-// differences once a turn. Counters never wrap: 2^64 cells.
+// For every (egress worker, ingress port) a cache line of eight counters of released cells, by group. Written
+// by that egress worker only, read by the worker that owns the ingress port, which takes the differences once
+// a turn. Counters never wrap: 2^64 cells.
 #pragma once
 
 #include <array>
@@ -40,16 +40,14 @@ class ReleaseBoard {
         poster(worker).post(port, group, cells);
     }
 
-    // The view of egress worker `worker`, to post for many packets; ports and groups are those that `post`
-    // takes.
+    // Egress worker `worker`'s view, to post for many packets.
     class Poster {
       public:
         void post(PortId port, ClassId group, std::uint32_t cells) const {
             SLUICE_INVARIANT(cells > 0 && group < classes && "a charge has cells, and is released once");
             std::atomic<std::uint64_t>& counter = ports_[port].cells[group];
-            // relaxed load: we are the only writer. release store: this worker's earlier writes (its queue
-            // and egress pool are lower, the packet is gone) is visible to the owner that admits into these
-            // cells.
+            // relaxed load: we are the only writer. release store: the owner that admits into these cells
+            // sees this worker's earlier writes (lower queue and egress pool).
             counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
         }
 
@@ -63,16 +61,16 @@ class ReleaseBoard {
         return Poster(posted_.data() + index(worker, 0));
     }
 
-    // How often workers have begun to post; while it stays the same there is nothing to collect. Under the
-    // virtual clock: one thread runs all workers of a switch.
+    // How often workers have begun to post; while it stays the same there is nothing to collect. For one
+    // thread that runs all workers (virtual clock).
     std::uint64_t batches() const {
         std::uint64_t sum = 0;
         for (const Batches& each : batches_) sum += each.posted;
         return sum;
     }
 
-    // Owner of `port`: calls take(group, cells) for releases since the last time, cells > 0. `groups`: those
-    // that hold cells, at least; nothing can have come for others.
+    // Owner of `port`: calls take(group, cells) for releases since the last time, cells > 0. `groups`: at
+    // least those that hold cells.
     template <class Take>
     void collect(PortId port, std::uint8_t groups, Take take) {
         for (unsigned worker = 0; worker < workers_; ++worker) {

@@ -1,9 +1,9 @@
 // The timestamps of captures on the switch's clock, and back.
 //
-// Time 0 is the earliest stamp over all inputs. A gap that is common to all inputs and above an hour counts
-// as one hour. Both directions never decrease, and one undoes the other. A moment within a shortened gap has
-// the stamp that lies as far behind the gap's beginning. Stamps are nanoseconds since the epoch, at most
-// `latest_stamp_ns`. Control builds a timeline at the start; it never changes.
+// Time 0 is the earliest stamp over all inputs. A gap above an hour in all inputs counts as one hour. Both
+// directions never decrease, and one undoes the other. A moment within a shortened gap has the stamp as far
+// behind the gap's beginning. Stamps are nanoseconds since the epoch, at most `latest_stamp_ns`. Control
+// builds a timeline at the start; it never changes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr std::uint64_t max_stamp_gap_ns = std::uint64_t{3600} * 1'000'000'000;
 // The seconds of a capture record are 32 bits, unsigned: 7 February 2106, 06:28:15.
 constexpr std::uint64_t latest_stamp_ns = (std::uint64_t{UINT32_MAX} + 1) * 1'000'000'000 - 1;
 
-// The places of stamps, which come in any order: ranges with gaps of more than an hour between them.
+// Ranges of stamps, added in any order, with gaps of more than an hour between them.
 class StampRanges {
   public:
     void add(std::uint64_t stamp_ns) {
@@ -27,7 +27,7 @@ class StampRanges {
     void add(const StampRanges& other) {
         for (const auto& [first, last] : other.ranges_) merge(first, last);
     }
-    // Of each range its first and last stamp, in order.
+    // The first and last stamp of each range, in order.
     const std::map<std::uint64_t, std::uint64_t>& all() const { return ranges_; }
 
   private:
@@ -40,7 +40,7 @@ class StampRanges {
 
 class CaptureTimeline {
   public:
-    // A range and the gap behind it. The last one's has no end; a moment before it still lies outside.
+    // A range and the gap behind it. The last gap has no end.
     struct Piece {
         std::uint64_t first_ns = 0;                                  // stamp
         std::uint64_t at_ns = 0;                                     // the same moment on the switch's clock
@@ -75,7 +75,7 @@ class CaptureTimeline {
     std::uint64_t removed_ns_ = 0;
 };
 
-// Follows a timeline, which must outlive it: the next stamp is in the same piece as a rule.
+// Follows a timeline, which must outlive it: the next stamp is usually in the same piece.
 class TimelineCursor {
   public:
     explicit TimelineCursor(const CaptureTimeline& timeline)

@@ -22,9 +22,9 @@ inline std::uint16_t internet_checksum(std::span<const std::uint8_t> bytes) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-// Whether an IPv4 header of exactly 20 bytes, not all of them 0, has the right checksum. Byte order does not
-// matter to a ones-complement sum, so native words are added; 2^16 and so 2^64 is 1 modulo 0xFFFF, so carries
-// come back in, and folding is a remainder.
+// True when an IPv4 header of exactly 20 bytes, not all of them 0, has the right checksum. A ones-complement
+// sum does not depend on byte order, so native words are added; 2^16 and so 2^64 is 1 modulo 0xFFFF, so
+// carries come back in, and folding is a remainder.
 inline bool checksum_is_right_20(const std::uint8_t* header) {
     std::uint64_t sum = 0, second = 0;
     std::uint32_t last = 0;
@@ -51,10 +51,10 @@ constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t b
     return static_cast<std::uint16_t>(~sum);
 }
 
-// TTL minus one; the caller has seen that TTL > 1. TTL is the upper octet of its word, so the word falls by
-// 0x100 and the checksum rises by as much, with end-around carry; 0xFFFF becomes 0, as equation 3 has it. In
-// the order of the wire, which does not matter to a ones-complement sum, that is a 1 in the first octet. TTL,
-// protocol and checksum are changed as one number, whose lowest octet is TTL.
+// TTL minus one; TTL > 1. TTL is the upper octet of its word, so the word falls by 0x100 and the checksum
+// rises by as much, with end-around carry; 0xFFFF becomes 0, as in equation 3. In wire order, which does not
+// matter to a ones-complement sum, that is a 1 in the first octet. TTL, protocol and checksum change as one
+// number, whose lowest octet is TTL.
 inline void decrement_ttl(Ipv4Header& ip) {
     static_assert(std::endian::native == std::endian::little);
     constexpr std::size_t at = offsetof(Ipv4Header, ttl);
@@ -70,8 +70,7 @@ inline void decrement_ttl(Ipv4Header& ip) {
     std::memcpy(octets, &word, sizeof word);
 }
 
-// ECT to CE in the IP header at `l3`, IPv4 or IPv6; the caller has seen ECT. CE is 3, so ECT(0) = 2 adds 1 to
-// the word of IPv4 that carries TOS, and ECT(1) = 1 adds 2. IPv6: ECN is bits 5:4 of byte 1, and there is no
+// ECT to CE in the IP header at `l3`, IPv4 or IPv6. IPv6: ECN is bits 5:4 of byte 1, and there is no
 // checksum.
 inline void set_ce(std::uint8_t* l3) {
     if (l3[0] >> 4 == 6) {

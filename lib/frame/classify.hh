@@ -13,7 +13,7 @@ namespace sluice {
 
 enum class Trust : std::uint8_t { dscp, pcp, port };
 
-// One cache line of maps that a port's classification reads.
+// A cache line of maps that a port's classification reads.
 struct ClassMap {
     static constexpr ClassId follow = 0xFF;  // no rule of its own
 
@@ -29,7 +29,7 @@ struct ClassMap {
     bool operator==(const ClassMap&) const = default;
 };
 
-// Of what stands between two switches, and is no IP: class selector 7.
+// Protocols between switches that are not IP: class selector 7.
 constexpr std::size_t network_control_dscp = 56;
 
 // Traffic class in [0, 8). CNP rule before RoCE rule before trust. An ACK goes with its data.
@@ -61,8 +61,8 @@ struct alignas(4) Treatment {
 struct alignas(16) ClassWay {  // its index is a shift
     Treatment treatment;
     ClassId priority_group = 0;
-    // Of which kinds it is: RoCE, CNP, arrived CE, RoCE in a lossy group; a byte each, so that 255 can be
-    // added. A CNP belongs to no lossless group, so it does not count as the last.
+    // A byte each, so that 255 packets can be added: RoCE, CNP, arrived CE, RoCE but not CNP in a lossy
+    // group.
     std::uint32_t kinds = 0;
 };
 
@@ -78,7 +78,7 @@ inline ClassWay class_way(const Parsed& parsed, const ClassMap& map, std::uint8_
                 std::uint32_t{parsed.ecn() == Ecn::ce} << 16 | std::uint32_t{lossy_roce} << 24};
 }
 
-// `class_way` of one port, asked in advance for all that it can be asked, but for frames whose PCP counts.
+// `class_way` of a port, computed in advance for all packets whose PCP does not count.
 class ClassTable {
   public:
     explicit ClassTable(const ClassMap& map, std::uint8_t lossless) : map_(map), lossless_(lossless) {
@@ -98,10 +98,10 @@ class ClassTable {
     bool is_of(const ClassMap& map, std::uint8_t lossless) const {
         return map_ == map && lossless_ == lossless;
     }
-    // Of any packet, by the rules.
+    // For any packet.
     ClassWay by_rules(const Parsed& parsed) const { return class_way(parsed, map_, lossless_); }
     bool has(const Parsed& parsed) const { return parsed.tags == 0 || map_.trust != Trust::pcp; }
-    // Of a packet that it has, by its class_key().
+    // For a packet that `has` accepts, by its class_key().
     const ClassWay& way(unsigned class_key) const { return ways_[class_key]; }
 
   private:

@@ -1,5 +1,4 @@
-// Why a packet was discarded. Each reason is a counter; `drop()` in dataplane/ is the only place that uses
-// them.
+// Why a packet was discarded. Each reason is a counter, which only `drop()` in dataplane/ counts up.
 #pragma once
 
 #include <array>

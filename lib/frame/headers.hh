@@ -25,6 +25,11 @@ struct MacAddress {
         return load<std::uint32_t>(0) == other.load<std::uint32_t>(0) &&
                load<std::uint16_t>(4) == other.load<std::uint16_t>(4);
     }
+    static MacAddress at(const std::uint8_t* octets) {
+        MacAddress mac;
+        std::memcpy(mac.bytes.data(), octets, sizeof mac.bytes);
+        return mac;
+    }
     // Group bit of the first octet: multicast and broadcast.
     constexpr bool is_group() const { return (bytes[0] & 1U) != 0; }
 
@@ -97,7 +102,7 @@ struct VlanTag {
     Be16 type;  // of the next header
 };
 static_assert(sizeof(VlanTag) == 4);
-constexpr unsigned max_vlan_tags = 2;  // of a frame on arrival: one with more is dropped as too_many_tags
+constexpr unsigned max_vlan_tags = 2;  // of a frame on arrival: more are too_many_tags
 // In front of an IP packet, at most.
 constexpr std::uint32_t link_header_bytes = sizeof(EthernetHeader) + max_vlan_tags * sizeof(VlanTag);
 static_assert(max_frame_bytes == max_mtu + link_header_bytes);
@@ -156,8 +161,7 @@ struct PfcFrame {
 };
 static_assert(sizeof(PfcFrame) == 34);
 
-// Where the network header of a frame begins, for code that `parse` leaves no answer to: frames that are not
-// IP, or are for a group.
+// The network header of any frame, also of those that `parse` refuses.
 inline bool is_vlan_tag(std::uint16_t type) {
     return type == ether_type::vlan || type == ether_type::qinq || type == ether_type::qinq_old;
 }
@@ -180,8 +184,8 @@ inline std::optional<FrameLayers> frame_layers(std::span<const std::uint8_t> fra
     return std::nullopt;
 }
 
-// The facts of a packet that decide whether its queue marks or drops it: ECN on arrival (RFC 3168), the drop
-// precedence of its DSCP (RFC 2597), and whether it is exempt.
+// A packet's facts for WRED: ECN on arrival (RFC 3168), the drop precedence of its DSCP (RFC 2597), and
+// whether it is exempt.
 enum class Color : std::uint8_t { green, yellow, red };
 constexpr unsigned colors = 3;
 
@@ -195,7 +199,7 @@ constexpr auto color_by_dscp = [] {
 }();
 constexpr Color color_of(std::uint8_t dscp) { return color_by_dscp[dscp & 63U]; }
 
-// In one byte that travels with the packet through its queue.
+// In a byte that travels with the packet through its queue.
 struct EcnBits {
     std::uint8_t bits = 0;
 

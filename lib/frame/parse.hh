@@ -1,9 +1,9 @@
 // Parses a frame: one pass over its first bytes, every bound checked, nothing copied.
 //
-// `parse` looks at `view`, the first min(frame_bytes, parse_view_bytes) bytes of a frame of `frame_bytes`
+// `parse` reads `view`, the first min(frame_bytes, parse_view_bytes) bytes of a frame of `frame_bytes`
 // (Ethernet header to payload, no FCS). It applies the checks of RFC 1812 5.2 and 5.3 in the order of
-// drop_reasons.def and stops at the first that fails. It knows nothing of ports, routes or queues.
-// A fragment other than the first has no transport header: it is IP, never RoCE.
+// drop_reasons.def and stops at the first that fails. A fragment other than the first has no transport
+// header: it is IP, never RoCE.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sluice {
 
 constexpr std::size_t parse_view_bytes = 256;
 
-// Which destination MAC a port takes for its own.
+// The destination MAC that a port accepts.
 struct Station {
     MacAddress mac;
     bool promiscuous = false;  // any unicast destination
@@ -45,7 +45,7 @@ class FlowFields {
 };
 
 struct alignas(32) Parsed {  // its index is a shift
-    // The first eight are alike in nearly all frames, and so are written as one number.
+    // The first eight are alike in nearly all frames, and are written as one number.
     DropReason drop = DropReason::none;
     FrameKind kind = FrameKind::other;
     std::uint8_t tags = 0;       // VLAN tags, 0..max_vlan_tags
@@ -62,7 +62,7 @@ struct alignas(32) Parsed {  // its index is a shift
 
     std::uint8_t dscp() const { return tos >> 2; }
     Ecn ecn() const { return static_cast<Ecn>(tos & 3U); }
-    // All that the class of a frame without a tag depends on, as one number.
+    // Everything that decides the class of an untagged frame, as one number.
     static constexpr unsigned class_keys = 3 * 256;
     static constexpr unsigned class_key_of(bool roce, bool cnp, std::uint8_t tos) {
         return (unsigned{roce} + unsigned{cnp}) << 8 | tos;  // a CNP is RoCE, too

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-// The first 32 octets of a frame as they have to be, and those of their bits that matter.
+// A pattern for the first 32 octets of a frame, and a mask of the bits that matter.
 class UsualOctets {
   public:
     using Octets = std::array<std::uint8_t, 32>;
@@ -86,8 +86,7 @@ constexpr int not_usual = -1;
 // The flow of a RoCEv2 packet, whose UDP header and BTH lie at `udp`.
 inline FlowFields roce_flow(const std::uint8_t* udp) {
 #ifdef __AVX2__
-    // The octets of FlowFields' number, the lowest first: the protocol, the QP's from the last, the ports'
-    // from the last.
+    // The octets of FlowFields' number, the lowest first: protocol, QP and ports, each reversed.
     const __m128i octets = _mm_loadu_si128(reinterpret_cast<const __m128i*>(udp));
     const __m128i order = _mm_set_epi64x(-1, 0x0001'0203'0D0E'0F'FF);
     const __m128i bits = _mm_or_si128(_mm_shuffle_epi8(octets, order), _mm_cvtsi32_si128(ip_protocol::udp));
@@ -99,7 +98,7 @@ inline FlowFields roce_flow(const std::uint8_t* udp) {
 }
 
 // UDP behind an IP header of `l3_bytes`, in a packet of `total` bytes that is whole in the frame, and long
-// enough for RoCE. RoCE's data inline: most of its Parsed is one number, then.
+// enough for RoCE. RoCE data is inline, so that most of its Parsed is one number.
 template <FrameKind kind, unsigned tags, std::size_t l3_bytes>
 struct UsualUdp {
     static constexpr std::uint32_t l3 = UsualFrames<tags>::l3_offset;
@@ -135,7 +134,7 @@ struct UsualUdp {
         out.ip_bytes = static_cast<std::uint16_t>(total);
     }
 
-    // A CNP, or no RoCE.
+    // A CNP, or other UDP.
     [[gnu::noinline]] static int parse_other(const std::uint8_t* frame, std::uint32_t total, std::uint8_t tos,
                                              Parsed& out) {
         if (load_be<std::uint16_t>(frame + l4 + 2) == roce_udp_port) {
@@ -149,9 +148,9 @@ struct UsualUdp {
     }
 };
 
-// The frame of which `here` bytes lie at `frame`. When it is a usual one, whole, and UDP of which RoCEv2's
-// headers are here, `out` is the result of `parse_any`, and the answer its class_key(), for the next step;
-// else the answer is `not_usual`. `usual`: of the port's station.
+// Parses the frame of which `here` bytes lie at `frame`. If it is usual, whole, and UDP long enough for
+// RoCEv2, `out` is the result of `parse_any`; returns its class_key(), or `not_usual`. `usual`: of the port's
+// station.
 template <unsigned tags>
 [[gnu::always_inline]] inline int parse_usual(const std::uint8_t* frame, std::uint32_t here,
                                               std::uint32_t frame_bytes, const UsualFrames<tags>& usual,

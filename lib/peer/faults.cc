@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-// One stream of draws a question; the numbers are part of what a seed means.
+// A stream of draws for each question; the numbers are part of a seed's meaning.
 struct Streams {
     std::uint32_t drop, bad_fcs, duplicate, corrupt;
 };

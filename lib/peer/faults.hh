@@ -1,13 +1,11 @@
-// Faults on purpose, for experiments: rules of what is done to frames on their way, and a peer that
-// misbehaves.
+// Faults on purpose, for experiments: rules that disturb frames on their way, and a peer that misbehaves.
 //
-// A rule says which frames, how often, and what. A wire (dataplane/path/wire.hh) has a list of them, in which
-// the first that takes a frame acts on it. A port's link (dataplane/peers/fault_port.hh) has three, made of
-// its settings: for frames of the peer on their way to us, frames of ours on their way to the peer, and our
-// PFC before that; there every rule that takes a frame acts, until one drops it. Frames that match are
-// numbered from 1, at a port from its first one on; a choice is a function of (seed, stream, port, number),
-// so it is the same whatever the number of workers. No clock and no frame here: the caller carries out what a
-// rule says.
+// A rule says which frames, how often, and what. A wire (dataplane/path/wire.hh) has a list of them; the
+// first that takes a frame acts on it. A port's link (dataplane/peers/fault_port.hh) has three lists, made of
+// its settings: for frames from the peer, frames to the peer, and our PFC before that; there every rule that
+// takes a frame acts, until one drops it. Matching frames are numbered from 1; a choice is a function of
+// (seed, stream, port, number), so it is the same for any number of workers. The caller carries out a rule's
+// action.
 #pragma once
 
 #include <array>
@@ -32,14 +30,14 @@ struct Chance {
     bool operator==(const Chance&) const = default;
 };
 
-// Of `odds`, by the draw of the key.
+// True with `odds`, by the draw of the key.
 inline bool happens(const DrawKey& key, Chance odds) {
     if (odds.parts_per_billion == 0) return false;
     const std::uint64_t parts = (std::uint64_t{odds.parts_per_billion} << 32) / Chance::always;
     return chance(draw(key), parts);
 }
 
-// Bad_fcs, which no wire's rule does: the receiver's MAC drops the frame.
+// bad_fcs is for links only: the receiver's MAC drops the frame.
 enum class FaultAction : std::uint8_t { drop, mark_ce, corrupt, delay, reorder, duplicate, cnp, bad_fcs };
 constexpr unsigned fault_action_count = 7;  // of a wire's rule
 // As a configuration spells it.
@@ -68,7 +66,7 @@ struct FrameFacts {
     bool operator==(const FrameFacts&) const = default;
 };
 
-// Absent: any, and no RoCE packet or IP packet is asked for.
+// Absent: any frame.
 struct FaultMatch {
     std::optional<std::uint32_t> qp;
     std::optional<PsnRange> psn;
@@ -84,8 +82,7 @@ struct FaultMatch {
     bool operator==(const FaultMatch&) const = default;
 };
 
-// Which of the frames that match: frames n, 2n, ..., the one frame n, by chance. Of several either is enough;
-// with none of them every frame.
+// Chooses among matching frames: every n-th, the n-th, by chance, or any of these; with none, every frame.
 struct FrameChoice {
     std::uint64_t every = 0;  // 0: absent, as below
     std::uint64_t nth = 0;
@@ -110,7 +107,7 @@ struct FaultRule {
     std::uint32_t stream = 0;  // of its draws; that of corrupt's bit is the next one
     Duration time;             // delay: how long; reorder: at most so long
     std::uint32_t frames = 1;  // reorder: later frames that pass, at least 1
-    // Bad_fcs: the choice is that one of the bits that the FCS covers, its own among them, is wrong.
+    // bad_fcs: a frame is chosen when any bit that the FCS covers, or of it, is wrong.
     double bit_error_rate = 0;
     std::uint64_t id = 0;                    // of a wire's, never 0; another after each change
     std::optional<std::uint32_t> sender_qp;  // cnp: its destination; absent: learned
@@ -121,7 +118,7 @@ struct FaultRule {
         const DrawKey key{seed, stream, port, number};
         return action == FaultAction::bad_fcs ? has_bit_error(key, bytes) : choice.takes(key);
     }
-    // Corrupt: the random number from which the bit is picked.
+    // The random number from which `corrupt` picks the bit.
     std::uint64_t corrupt_draw(std::uint64_t seed, std::uint32_t port, std::uint64_t number) const {
         return draw({seed, stream + 1, port, number});
     }
@@ -131,8 +128,8 @@ struct FaultRule {
     bool has_bit_error(const DrawKey& key, std::uint32_t bytes) const;
 };
 
-// What befalls frames on one way of a port's link. `drop_every = n` takes frames n, 2n, ...; with a chance
-// beside it, either is enough.
+// Faults of frames on one way of a port's link. `drop_every = n` takes frames n, 2n, ...; a chance adds to
+// it.
 struct FrameFaults {
     std::uint64_t drop_every = 0;  // 0: none
     Chance drop_chance;
@@ -148,18 +145,17 @@ struct FaultSettings {
     FrameFaults sent;      // frames that we send, our PFC among them, before the peer receives them
     FrameFaults pfc;       // our PFC, after we have sent it; it is not corrupted, and has no bit errors
     std::optional<std::uint16_t>
-        pfc_class_vector;                     // instead of the frame's; classes it adds get the frame's time
-    std::optional<std::uint16_t> pfc_quanta;  // instead of every time in the frame, XON's too
+        pfc_class_vector;                     // replaces the frame's; added classes get the frame's time
+    std::optional<std::uint16_t> pfc_quanta;  // replaces every time in the frame, XON's too
 
     // The peer.
     std::uint8_t storm_classes =
         0;  // mask: XOFF for them every storm_every, for storm_for from when it was set
     Duration storm_every = microseconds(10);
     Duration storm_for = milliseconds(1);
-    std::uint8_t stuck_xoff = 0;  // mask: one XOFF when it is set, and no word ever after
-    std::uint64_t overshoot_bytes =
-        0;  // wire bytes that it still starts in a class after it should have stopped
-    std::optional<Rate> slow_receiver;         // at which it takes lossless classes; nothing: full rate
+    std::uint8_t stuck_xoff = 0;        // mask: one XOFF when it is set, never taken back
+    std::uint64_t overshoot_bytes = 0;  // wire bytes of a class that it starts after it should have stopped
+    std::optional<Rate> slow_receiver;  // at which it takes lossless classes; nothing: full rate
     std::uint64_t slow_buffer_bytes = 64'000;  // of its buffer: XOFF above, XON below half
 
     bool operator==(const FaultSettings&) const = default;
@@ -178,12 +174,11 @@ struct FrameFate {
     std::optional<std::uint64_t> corrupt;  // a random number, from which `corrupt_bit` picks
     Duration delay;
 };
-// Of frame `number`, from 1, by rules of a port's link.
+// The fate of frame `number`, from 1, by rules of a port's link.
 FrameFate fate_of(std::span<const FaultRule> rules, std::uint64_t seed, std::uint32_t port,
                   std::uint64_t number, std::uint32_t bytes);
 
-// Inverts one bit of `frame` from a byte on, behind its Ethernet header unless said; false when it has
-// nothing there.
+// Inverts a bit of `frame` from byte `from` on; false when there is none.
 bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random,
                  std::size_t from = sizeof(EthernetHeader));
 
@@ -191,7 +186,7 @@ bool corrupt_bit(std::span<std::uint8_t> frame, std::uint64_t random,
 bool change_pfc(const FaultSettings& settings, std::span<std::uint8_t, pfc_frame_bytes> frame);
 
 // Names of the settings under which a lossless class may lose packets without our fault: the peer stops
-// later, or sends more, than the headroom allows it. Frames that never reach us are no loss of ours.
+// later, or sends more, than the headroom allows. Frames that never reach us do not count.
 std::vector<std::string_view> faults_against_lossless(const FaultSettings& settings);
 
 }  // namespace sluice

@@ -4,10 +4,10 @@
 // starts no more frames of the class; a frame arrives a cable later. All times here are at the switch: a
 // pause holds arrivals from e + 2 cable + reaction until e + 2 cable + quanta. The frame under way finishes.
 // PfcHonor (pfc_honor.hh) has the deadlines; a pause that has ended before the sender reacts counts as XON.
-// `reaction` holds the peer's quanta and both interface delays. The caller has the frames and chooses between
-// them; this has the wire, takes one step after the other, and says when a class may start. A sender that
-// overshoots (a fault) still starts frames of a class until they come to so many wire bytes after it should
-// have stopped; the frame that passes them finishes. A pause that is renewed allows no more.
+// `reaction` holds the peer's quanta and both interface delays. The caller chooses frames; this class models
+// the wire, step by step, and says when a class may start. A sender that overshoots (a fault) starts so many
+// more wire bytes of a class after it should have stopped; the frame that passes them finishes. A renewed
+// pause allows no more.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class PauseSender {
         changes_.push_back({there_and_back + delay_.reaction, there_and_back, map});
     }
 
-    // Applies the pauses that the sender knows by `now`. Call with times that do not go back.
+    // Applies the pauses that the sender knows by `now`. Times do not go back.
     void advance(Time now) {
         for (; !changes_.empty() && changes_.front().from <= now; changes_.pop_front())
             take_up(changes_.front());
@@ -56,20 +56,19 @@ class PauseSender {
     // As of the last `advance`.
     bool is_paused(ClassId n) const { return (honor_.unexpired() >> n & 1U) != 0; }
     bool is_anything_paused() const { return honor_.unexpired() != 0; }
-    // A class that is not paused, or one that a sender which overshoots starts all the same.
+    // The class is not paused, or the sender overshoots.
     bool may_start(ClassId n) const { return !is_paused(n) || allowance_[n] != 0; }
 
-    // The wire is free for the next frame, and for one of the class if nothing is heard until then.
+    // When the wire is free for a frame, and for one of the class if nothing is heard until then.
     Time free_at() const { return max(wire_free_, now_); }
     Time earliest_start(ClassId n) const {
         return n == no_class || may_start(n) ? free_at() : max(honor_.deadline(n), free_at());
     }
-    // The next step of a sender whose next frame would start at `start`: that, or taking up what it has
-    // heard.
+    // The next step of a sender whose next frame would start at `start`: that, or an earlier pause.
     Time next_step(Time start) const { return changes_.empty() ? start : min(start, changes_.front().from); }
     enum class Step : std::uint8_t { none, heard, frame };
-    // Takes one step if it is due by `now`, which never goes back. `heard`: `start` is to be asked anew.
-    // `frame`: the caller's frame starts, at `start`; it says `started`, unless it holds the frame back.
+    // Takes one step if it is due by `now`, which never goes back. `heard`: find `start` anew. `frame`: the
+    // caller's frame starts, at `start`; the caller calls `started`, unless it holds the frame back.
     Step step(Time now, std::optional<Time> start) {
         if (!changes_.empty()) {
             const Time heard = changes_.front().from;

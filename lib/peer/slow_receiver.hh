@@ -1,9 +1,9 @@
-// A peer that takes our frames more slowly than the link brings them: one small buffer, XOFF when it fills,
-// XON when it has drained to a lower level, XOFF repeated at half its time meanwhile.
+// A peer that takes our frames more slowly than the link: a small buffer, XOFF when it fills, XON when it has
+// drained to a lower level, XOFF repeated at half its time meanwhile.
 //
-// The buffer drains at `drain`; its depth is the time until it is empty. `receive` is told of each frame's
-// last bit, in order; pauses come out in order of time, each final by the time it names as long as every
-// frame that ended before has been told. The caller adds the cable's delay.
+// The buffer drains at `drain`; its depth is the time until it is empty. `receive` takes each frame's last
+// bit, in order; pauses come out in order of time, each final once `receive` has had every frame that ended
+// before. The caller adds the cable's delay.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class SlowReceiver {
         std::uint64_t xoff;
         std::uint64_t xon;
     };
-    // No `drain`: as fast as the link. An XOFF that stands is taken back. `refresh`: half the pause time.
+    // No `drain`: as fast as the link. A running XOFF ends. `refresh`: half the pause time.
     void configure(std::optional<Rate> drain, Levels levels, Duration refresh, Time now) {
         advance(now);
         byte_time_ = drain ? drain->byte_time() : Duration{};
@@ -70,7 +70,7 @@ class SlowReceiver {
         while (off_ && next_by_itself() <= now) say(next_by_itself(), xon_at() > next_by_itself());
     }
 
-    Duration byte_time_{};  // of what it takes; 0: it keeps up
+    Duration byte_time_{};  // at `drain`; 0: it keeps up
     Duration full_{};       // depth above which it pauses us
     Duration resumes_{};    // and at which it resumes
     Duration refresh_{};

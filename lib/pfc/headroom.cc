@@ -65,7 +65,7 @@ std::string number(std::uint64_t n) { return std::to_string(n); }
 std::string source(const HeadroomFigure& figure) { return figure.published ? "" : ", no published figure"; }
 
 std::string turn_text(const Headroom& terms, Duration turn) {
-    return "R/8 x " + number(static_cast<std::uint64_t>(turn.ps) / 1000) + " ns at " +
+    return number(static_cast<std::uint64_t>(turn.ps) / 1000) + " ns at " +
            number(terms.inputs.rate.bits_per_second / 1'000'000) + " Mb/s";
 }
 
@@ -76,7 +76,9 @@ std::string cable_text(const HeadroomInputs& in) {
 
 std::string frame_text(std::uint32_t mtu, std::uint32_t tags) {
     std::string text = number(mtu) + " + " + number(ethernet_header_bytes);
-    if (tags != 0) text += " + " + number(tag_bytes) + " x " + number(tags) + (tags == 1 ? " tag" : " tags");
+    if (tags != 0)
+        text += " + " + number(tags) + " VLAN " + (tags == 1 ? "tag" : "tags") + " of " + number(tag_bytes) +
+                " B";
     return text;
 }
 
@@ -91,7 +93,8 @@ std::vector<HeadroomRow> sonic_rows(const Headroom& terms) {
         {"MAC and PHY", (sonic_mac_phy_bytes_x5 + 4) / 5, "819.2"},
         {"peer reaction", terms.reaction_bytes,
          "64 x " + number(terms.reaction_quanta.value) + " quanta" + source(terms.reaction_quanta)},
-        {"xoff", terms.xoff_bytes, "1024 + " + factor + " x the rest, rounded up to 1 KiB"},
+        {"headroom (SONiC's xoff)", terms.xoff_bytes,
+         "1024 + " + factor + " x the rest, rounded up to 1 KiB"},
     };
 }
 
@@ -126,8 +129,7 @@ Duration reaction_time(Rate rate, std::optional<Duration> said) {
 WorstMix worst_mix(std::uint64_t wire_bytes, std::uint64_t min_frame, std::uint64_t max_frame,
                    std::uint64_t cell_bytes) {
     assert(min_frame > 0 && min_frame <= max_frame && cell_bytes > 0);
-    // Of the sizes with equal cells the smallest comes oftenest, so only the first of each step is a
-    // candidate.
+    // Among sizes of equal cells the smallest fits most often, so only the first of each step is a candidate.
     WorstMix worst;
     for (std::uint64_t frame = min_frame; frame <= max_frame;) {
         const std::uint64_t frame_cells = ceil_div(frame, cell_bytes);
@@ -201,7 +203,7 @@ std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
     const std::string frame = number(h.frame_cells) + " cells of a packet of " + number(h.max_frame_bytes) +
                               " B = " + frame_text(in.mtu_lossless, in.peer_tags);
     std::vector<HeadroomRow> rows{
-        {"own frame", h.own_frame_bytes, "F = " + frame_text(in.mtu_any, in.own_tags) + " + 24"},
+        {"own frame", h.own_frame_bytes, frame_text(in.mtu_any, in.own_tags) + " + 24"},
         {"PFC frame", h.pfc_frame_bytes, "64 + 20"},
         {"cable", h.cable_bytes, cable_text(in)},
         {"peer reaction", h.reaction_bytes,
@@ -213,12 +215,13 @@ std::vector<HeadroomRow> headroom_rows(const Headroom& h) {
         {"own turn", h.own_turn_bytes, turn_text(h, in.own_turn_max)},
         {"peer's turn", h.peer_turn_bytes, turn_text(h, in.peer_turn_max)},
         {"peer's ring", h.peer_ring_bytes, "transmit ring and out-batch of a software peer"},
-        {"W", h.wire_bytes, "sum, bytes on the wire"},
+        {"bytes that can still arrive", h.wire_bytes, "the sum, on the wire"},
         {"packet that fired XOFF", h.frame_cells * in.cell_bytes, frame},
-        {"A(W)", h.mix_cells * in.cell_bytes,
-         number(h.mix_cells) + " cells: W in frames of " + number(h.worst_frame_bytes) + " B"},
+        {"the same, in cells", h.mix_cells * in.cell_bytes,
+         number(h.mix_cells) + " cells, if all were frames of " + number(h.worst_frame_bytes) + " B"},
         {"frame just started", h.frame_cells * in.cell_bytes, frame},
-        {"xoff", h.xoff_bytes, number(h.xoff_cells) + " cells x " + number(in.cell_bytes) + " B"},
+        {"headroom (SONiC's xoff)", h.xoff_bytes,
+         number(h.xoff_cells) + " cells x " + number(in.cell_bytes) + " B"},
     };
     if (h.hand_over_bytes != 0)  // before the peer's ring
         rows.insert(rows.begin() + 7, {"hand-over", h.hand_over_bytes, turn_text(h, in.hand_over_max)});

@@ -1,12 +1,12 @@
-// How many cells can still arrive after a group has decided to pause its sender: the headroom, term by term.
+// The cells that can still arrive after a group has decided to pause its sender: the headroom, term by term.
 //
-// Flavour `sluice`: after the frame that fired XOFF come W bytes on the wire (a frame of ours that the PFC
-// frame waits for, the PFC frame, the cable twice, the peer's reaction, both interfaces, and what software
-// adds), in the frame size that fills most cells per wire byte, and one more frame that the peer has just
-// started. Flavour `sonic`: the formula of SONiC's headroom calculator, for comparison with real
-// configurations; it knows the peer's reaction, not software. Called by control when it compiles the
-// configuration. Integers only, and bytes unless a name says otherwise. Sources: IEEE 802.1Q annex N (buffer
-// requirements for PFC), SONiC's dynamic buffer calculation.
+// `sluice`: after the frame that fired XOFF come W bytes on the wire (a frame of ours that the PFC frame
+// waits for, the PFC frame, the cable twice, the peer's reaction, both interfaces, and delays of software),
+// in the frame size that fills most cells per wire byte, and a frame that the peer has just started. `sonic`:
+// the formula of SONiC's headroom calculator, for comparison with real configurations; it has the peer's
+// reaction, no software. Called by control when it compiles the configuration. Integers only, and bytes
+// unless a name says otherwise. Sources: IEEE 802.1Q annex N (buffer requirements for PFC), SONiC's dynamic
+// buffer calculation.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct HeadroomInputs {
     std::uint32_t min_frame_bytes = 60;  // L_min; more only if the operator knows better
     Duration own_turn_max;               // 0: hardware, or a turn grid of 0
     Duration peer_turn_max;
-    Duration hand_over_max;             // from a worker that receives to the one that admits; 0: it is one
+    Duration hand_over_max;             // from the receiving worker to the admitting one; 0: it is one
     std::uint64_t peer_ring_bytes = 0;  // transmit ring and out-batch of a software peer, wire bytes
     std::optional<Duration> reaction;   // of the peer, instead of the published quanta and interface delays
     HeadroomFlavour flavour = HeadroomFlavour::sluice;
@@ -42,7 +42,7 @@ struct HeadroomInputs {
     static constexpr std::uint32_t max_cable_m = 100'000;
 };
 
-// A speed without a published figure takes another's, and the table says so.
+// A speed without a published figure takes another's (`published` is false).
 struct HeadroomFigure {
     std::uint64_t value = 0;
     bool published = true;
@@ -67,9 +67,8 @@ struct Headroom {
     std::uint64_t hand_over_bytes = 0;
     std::uint64_t peer_ring_bytes = 0;
 
-    std::uint64_t wire_bytes = 0;  // W, the sum of the nine sizes above: the loop of a pause
-    std::uint64_t unheld_bytes =
-        0;  // of W, by what a refresh may come late: a frame of ours and the reaction
+    std::uint64_t wire_bytes = 0;         // W, the sum of the nine sizes above: the loop of a pause
+    std::uint64_t unheld_bytes = 0;       // of W, the delay of a refresh: a frame of ours and the reaction
     std::uint64_t worst_frame_bytes = 0;  // L for which A is largest
     std::uint64_t mix_cells = 0;          // A(W)
     std::uint64_t frame_cells = 0;  // of L_max: the packet that fired XOFF, and again the frame just started
@@ -79,17 +78,17 @@ struct Headroom {
 
 Headroom headroom(const HeadroomInputs& inputs);
 
-// From a PFC frame's last bit at the peer until it starts no more frames: the reaction that is said, or the
-// published quanta and both interfaces.
+// From a PFC frame's last bit at the peer until it starts no more frames: `said`, or the published quanta and
+// both interfaces.
 Duration reaction_time(Rate rate, std::optional<Duration> said);
 
-// A sender that obeys is held from the reaction to one pause until that one ends; the next, half a pause
-// later, must have taken effect by then. So half of it is to be above what may pass in between.
+// A refresh, half a pause later, must take effect before the pause ends: half a pause must exceed the bytes
+// that may pass in between.
 constexpr std::uint64_t half_pause_bytes(std::uint64_t quanta) { return quanta * quantum_bytes / 2; }
 constexpr std::uint64_t quanta_to_hold(std::uint64_t bytes) { return bytes / half_pause_bytes(1) + 1; }
 
-// The longest cable in whole meters, up to max_cable_m, for which `cells` are enough, all else being as it
-// is; nothing when they are too few without any.
+// The longest cable in whole meters, up to max_cable_m, for which `cells` are enough; nothing: too few for
+// any.
 std::optional<std::uint32_t> longest_cable(HeadroomInputs inputs, std::uint64_t cells);
 
 // A(W): the most cells that frames of one size in [min_frame, max_frame] can fill in W wire bytes, the last

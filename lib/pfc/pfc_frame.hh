@@ -1,9 +1,9 @@
 // MAC control frames (IEEE 802.3 clause 31, Annex 31B PAUSE, Annex 31D PFC; 802.1Q clause 36): build and
 // read.
 //
-// 60 bytes without FCS, never tagged. Reading is as liberal as mechanisms allow: the upper byte of the
-// class-enable vector and everything behind the quanta are ignored, any source MAC will do, a frame may be
-// cut after the last field. `PfcHonor` obeys a frame; PAUSE is only told apart, to be counted.
+// 60 bytes without FCS, never tagged. Reading is liberal: the upper byte of the class-enable vector and
+// everything behind the quanta are ignored, any source MAC will do, a frame may be cut after the last field.
+// `PfcHonor` obeys a frame; PAUSE is only counted.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct MacControl {
     PauseMap map;                    // of pfc
 };
 
-// `view` is the frame from its Ethernet header, as much of it as there is.
+// `view`: the frame from its Ethernet header, perhaps cut.
 MacControl decode_mac_control(std::span<const std::uint8_t> view, const MacAddress& own);
 
 }  // namespace sluice

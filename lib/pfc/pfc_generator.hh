@@ -1,13 +1,12 @@
-// The sending side of PFC at a port (IEEE 802.1Q clause 36): the pauses it has asserted, and the one frame,
-// if any, that a turn must send.
+// The sending side of PFC at a port (IEEE 802.1Q clause 36): the asserted pauses, and the frame, if any, that
+// a turn must send.
 //
-// The buffer says each turn which priorities want XOFF and which want XON; silence leaves a priority as it
-// is. A frame carries every priority that changed and every refresh that is due: XOFF with `quanta`, again
-// after half that time on this link while the priority stays off, XON once with 0. A frame handed out goes
-// ahead of all data, at once: `now` is when the refresh timer starts. A pause never names a priority outside
-// `lossless`. A paused priority that may no longer be sent for (mode or profile changed) gets its XON with
-// the next `decide`. The owner of the port calls it. Counters: tx_xoff counts XOFF frames, refreshes
-// included.
+// Each turn the buffer names the priorities that want XOFF and XON; others stay as they are. A frame carries
+// every priority that changed and every refresh that is due: XOFF with `quanta`, again after half that time
+// on this link while the priority stays off, XON once with 0. The frame goes ahead of all data, at once:
+// `now` starts the refresh timer. A pause never names a priority outside `lossless`. A paused priority that
+// may no longer be sent for (mode or profile changed) gets its XON with the next `decide`. The owner of the
+// port calls it.
 #pragma once
 
 #include <array>
@@ -45,8 +44,8 @@ class PfcGenerator {
         Counter tx_xoff;  // refreshes included
         Counter tx_xon;
         Counter tx_refresh;
-        Counter tx_late;      // refreshes after the end of the pause: a peer that obeys was free by then
-        Counter unheld_ps;    // how long it was, in all
+        Counter tx_late;      // refreshes after the end of the pause, when the peer was free
+        Counter unheld_ps;    // total time that it was free
         Counter transitions;  // from on to off
         Counter asserted_ps;  // up to the last `settle`, or the end of the last pause
     };
@@ -54,8 +53,8 @@ class PfcGenerator {
     // Live: asserted pauses stay asserted, running refresh timers run on.
     void configure(const PfcSendSettings& settings);
 
-    // The masks are disjoint, want_xoff within lossless. A pause that the mode forbids to send is not
-    // asserted. At a shutdown, or when the port stops, want_xon is all that is asserted.
+    // The masks are disjoint, want_xoff within lossless. A pause that the mode forbids is not asserted. At a
+    // shutdown, or when the port stops, want_xon is asserted().
     std::optional<PauseMap> decide(std::uint8_t want_xoff, std::uint8_t want_xon, Time now) {
         assert((want_xoff & ~settings_.lossless) == 0 && "a pause map never names a lossy class");
         SLUICE_INVARIANT(has_live_refreshes());
@@ -65,8 +64,7 @@ class PfcGenerator {
             return std::nullopt;
         return decide_changed(want_xoff, want_xon, now);
     }
-    // Link down, or the watchdog took `priorities` over: forgets without a word. The caller's next want masks
-    // decide anew.
+    // Link down, or the watchdog took `priorities` over: forgets them without XON.
     void reset(Time now, std::uint8_t priorities = 0xFF);
 
     std::optional<Time> next_refresh() const { return off_ != 0 ? std::optional(earliest_) : std::nullopt; }

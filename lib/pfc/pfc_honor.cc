@@ -50,28 +50,20 @@ void PfcHonor::expire_ignored(Time now) {
 }
 
 void PfcHonor::step(ClassId priority, PauseEvent event, Time now, Time until) {
-    switch (state(priority)) {
-        case PauseState::running:
-            if (event != PauseEvent::xoff) return;
+    const bool is_running = state(priority) == PauseState::running;
+    if (event == PauseEvent::xoff) {
+        if (is_running) {
             counters_[priority].transitions.add(1);
             pause(priority, now);
-            deadline_[priority] = until;
-            break;
-        case PauseState::paused:
-            switch (event) {
-                case PauseEvent::xoff:
-                    deadline_[priority] = until;
-                    break;
-                case PauseEvent::expiry:
-                    counters_[priority].expired.add(1);
-                    resume(priority, deadline_[priority]);
-                    break;
-                case PauseEvent::xon:
-                case PauseEvent::link_down:
-                    resume(priority, now);
-                    break;
-            }
-            break;
+        }
+        deadline_[priority] = until;
+    } else if (is_running) {
+        return;
+    } else if (event == PauseEvent::expiry) {
+        counters_[priority].expired.add(1);
+        resume(priority, deadline_[priority]);
+    } else {
+        resume(priority, now);
     }
     find_earliest();
 }

@@ -1,13 +1,13 @@
-// The receiving side of PFC at a port: until when the peer pauses each priority (IEEE 802.3 Annex 31D, IEEE
-// 802.1Q clause 36).
+// The receiving side of PFC at a port: the end of each priority's pause (IEEE 802.3 Annex 31D, IEEE 802.1Q
+// clause 36).
 //
 // A deadline is the end of the frame + quanta x 512 / R: it replaces the one before, 0 resumes now, a cleared
 // bit leaves its priority alone. The port acts on a frame when it starts, so a pause that ends before that
 // frame has ended still runs to its own deadline. A priority is paused while now < deadline; `expire` forgets
-// the pauses that have ended, so nothing stale is ever compared (Time wraps). The caller's map gives the
-// queue of a priority; the frame that is being serialized finishes. The owner of the port calls it: `receive`
-// for each PFC frame in order of arrival, `expire` each turn. Counters are read by anyone; rx_xoff, rx_xon
-// and rx_unexpected count frames that name the priority, each in one.
+// ended pauses, so nothing stale is ever compared (Time wraps). The frame that is being serialized finishes.
+// The owner of the port calls it: `receive` for each PFC frame in order of arrival, `expire` each turn. Any
+// thread reads the counters; a frame that names the priority counts in one of rx_xoff, rx_xon and
+// rx_unexpected.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ class PfcHonor {
         Counter paused_ps;      // up to the last `settle`, or the end of the last pause
     };
 
-    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors. `obeyed`: not
-    // before `end`, when the port acts on it; a queue counts as paused from then on.
+    // A frame on the wire from `start` to `end`. `enabled`: priorities that this port honors. `obeyed`: when
+    // the port acts on it, not before `end`.
     void receive(const PauseMap& map, Time start, Time end, Time obeyed, Rate rate, std::uint8_t enabled);
     void receive(const PauseMap& map, Time start, Time end, Rate rate, std::uint8_t enabled) {
         receive(map, start, end, end, rate, enabled);
@@ -48,7 +48,7 @@ class PfcHonor {
             return paused_;
         return still_paused(now);
     }
-    // Whether `expire` has a pause to forget.
+    // True when `expire` has a pause to forget.
     bool expires(Time now) const { return paused_ != 0 && earliest_ <= now; }
     void expire(Time now) {
         if (expires(now)) expire_passed(now);
@@ -58,11 +58,11 @@ class PfcHonor {
     // The link went down: the pauses of `priorities` are forgotten.
     void forget(Time now, std::uint8_t priorities = 0xFF);
 
-    // The watchdog takes `priorities` over: pauses received for them are counted, not obeyed. Afterwards
-    // `obey` takes up those that still run, so that the peer need not wait for its next refresh.
+    // The watchdog takes `priorities` over: their pauses are counted, not obeyed. Afterwards `obey` obeys
+    // those that still run.
     void suspend(Time now, std::uint8_t priorities);
     void obey(Time now, std::uint8_t priorities);
-    // While priorities are suspended for long: forgets ignored pauses that have ended, before Time wraps.
+    // Forgets ignored pauses that have ended, before Time wraps.
     void expire_ignored(Time now);
 
     // Brings paused_ps up to `now` for the pauses that run.

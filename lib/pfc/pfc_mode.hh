@@ -1,5 +1,4 @@
-// The PFC mode of a port, as two masks of priorities (bit n: priority n): the pauses it sends, those it
-// obeys.
+// The PFC mode of a port, as masks of priorities: the pauses that it sends, and those that it obeys.
 #pragma once
 
 #include <array>

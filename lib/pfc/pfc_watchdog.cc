@@ -97,18 +97,10 @@ WatchdogChange PfcWatchdog::check_queue(ClassId number, const QueueSample& sampl
     SLUICE_INVARIANT(is_awake_right(number));
     Queue& queue = queues_[number];
     WatchdogChange change = WatchdogChange::none;
-    switch (queue.state) {
-        case WatchdogState::suspected:
-            change = watch_window(number, sample, now);
-            break;
-        case WatchdogState::stormed:
-            change = watch_storm(number, sample, now);
-            break;
-        case WatchdogState::off:
-        case WatchdogState::operational:
-        case WatchdogState::cut:
-            break;
-    }
+    if (queue.state == WatchdogState::suspected)
+        change = watch_window(number, sample, now);
+    else if (queue.state == WatchdogState::stormed)
+        change = watch_storm(number, sample, now);
     if (queue.state == WatchdogState::operational && sample.holds_packets && is_paused(sample, now))
         step(number, WatchdogEvent::pause, now);
     queue.paused_until = sample.paused_until;
@@ -142,7 +134,7 @@ WatchdogChange PfcWatchdog::watch_storm(ClassId number, const QueueSample& sampl
     return step(number, WatchdogEvent::restoration, now);
 }
 
-// Whether it is time to judge the queue.
+// True when it is time to judge the queue.
 bool PfcWatchdog::poll(Queue& queue, Time now) const {
     if (settings_.poll == Duration{}) return true;
     if (now < queue.next_poll) return false;
@@ -173,11 +165,11 @@ std::optional<Time> PfcWatchdog::next_event(const Queue& queue) const {
     if (queue.state != WatchdogState::suspected) return std::nullopt;
     const Time reached = queue.start + settings_.detection;
     const Time open = queue.paused_until ? max(queue.counted_to, *queue.paused_until) : queue.counted_to;
-    // While the pause lasts; the unpaused part is then less than 1 % from a known moment on.
+    // While the pause lasts: from here on the unpaused part is less than 1 %.
     const Time paused_at =
         max(max(reached, queue.start + queue.unpaused * hundred + Duration{1}), queue.counted_to);
     if (paused_at <= open && queue.counted_to < open) return at_poll(queue, paused_at);
-    // The pause ends before, and the last of the window may do without.
+    // The pause ends before; the rest of the window may be unpaused.
     if (reached <= open) return std::nullopt;
     const Duration unpaused = queue.unpaused + (reached - open);
     return paused_enough(unpaused, settings_.detection) ? std::optional(at_poll(queue, reached))

@@ -1,15 +1,15 @@
-// The PFC watchdog of one port: finds queues that a peer pauses for ever, and says when the storm is over.
+// The PFC watchdog of a port: finds queues that a peer pauses for ever, and the end of the storm.
 //
 // A window starts when a queue last transmitted, became non-empty, or was last unpaused for more than 1 % of
 // the window. When it reaches `detection` and the queue was paused for more than 99 % of it, that is a storm;
 // frames are not counted, so a flapping peer or an idle queue is none. The storm ends when no XOFF has come
 // for the restoration time that was set when it began, at the earliest that time after it began. The caller
 // carries out the `action` in between. An operator's `cut` puts a queue into the action at once, until it is
-// released: no storm, and nothing but the release ends it. The owner of the port calls `check_queue` for
-// every queue that is awake, or paused with packets, each turn and after each change. With `poll` 0 the
-// outcome is exact if it also does so at `next_event`: a late look judges by when the pause ended. Otherwise
-// windows are judged every `poll`, and the result of a look holds until the next: under the real clock a turn
-// may come later than a pause lasts, with the next XOFF waiting to be received.
+// released. The owner of the port calls `check_queue` for every queue that is awake, or paused with packets,
+// each turn and after each change. With `poll` 0 the outcome is exact if it also does so at `next_event`: a
+// late check uses the end of the pause. Otherwise windows are judged every `poll`, and the result holds until
+// the next: under the real clock a turn may be longer than a pause, with the next XOFF waiting to be
+// received.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ constexpr std::string_view to_string(WatchdogAction action) {
     constexpr std::array<std::string_view, 4> words{"drop", "forward", "alert", "off"};
     return words[static_cast<std::size_t>(action)];
 }
-// Whether it takes packets or pauses away from the queue.
+// True when it discards the queue's packets or ignores its pauses.
 constexpr bool cuts(WatchdogAction action) {
     return action == WatchdogAction::drop || action == WatchdogAction::forward;
 }
@@ -52,7 +52,7 @@ enum class WatchdogEvent : std::uint8_t {
     cut,
     release,  // of the cut
 };
-// Whether the action is to be put in force, or to be ended. `begins` while a storm's is in force replaces it.
+// Starts or ends the action. `begins` during a storm's action replaces it.
 enum class WatchdogChange : std::uint8_t { none, begins, ends };
 
 struct WatchdogSettings {
@@ -81,7 +81,7 @@ class PfcWatchdog {
     // The state machine of one queue.
     WatchdogChange step(ClassId queue, WatchdogEvent event, Time now);
 
-    // When the next storm begins or ends if nothing else happens before.
+    // When the next storm begins or ends, if nothing else happens before.
     std::optional<Time> next_event() const;
 
     WatchdogState state(ClassId queue) const { return queues_[queue].state; }
@@ -115,7 +115,6 @@ class PfcWatchdog {
     Time at_poll(const Queue& queue, Time time) const;
     std::optional<Time> next_event(const Queue& queue) const;
 
-    // `awake_` has a queue exactly in the states that it names.
     bool is_awake_right(ClassId queue) const;
 
     std::uint8_t awake_ = 0;

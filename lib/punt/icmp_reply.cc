@@ -1,8 +1,9 @@
 #include "lib/punt/icmp_reply.hh"
 
 #include <algorithm>
+#include <array>
 
-#include "lib/frame/checksum.hh"
+#include "lib/frame/ip_header.hh"
 
 namespace sluice {
 namespace {
@@ -12,7 +13,6 @@ using Frame = std::vector<std::uint8_t>;
 using V6 = std::array<std::uint8_t, 16>;
 
 constexpr std::size_t min_frame_bytes = 60;
-constexpr std::uint8_t hops = 64;
 // Class selector 7, network control (RFC 1812 4.3.2.5); CNPs have 6 to themselves.
 constexpr std::uint8_t error_dscp = 56;
 constexpr std::uint16_t dont_fragment = 0x4000;
@@ -29,44 +29,18 @@ const Ipv4Header& v4(Bytes packet) { return *reinterpret_cast<const Ipv4Header*>
 const Ipv6Header& v6(Bytes packet) { return *reinterpret_cast<const Ipv6Header*>(packet.data()); }
 bool is_v6(Bytes packet) { return packet[0] >> 4 == 6; }
 
-template <class Header>
-Bytes octets(const Header& header) {
-    return {reinterpret_cast<const std::uint8_t*>(&header), sizeof header};
-}
-
-Frame joined(Bytes header, Bytes payload) {
-    Frame packet(header.size() + payload.size());
-    std::copy(payload.begin(), payload.end(), std::copy(header.begin(), header.end(), packet.begin()));
+Frame icmp_packet(const IpHeader& header, Frame icmp) {
+    store_be<std::uint16_t>(&icmp[2], 0);
+    store_be<std::uint16_t>(&icmp[2], header.to.is_v6
+                                          ? icmp6_checksum(header.from.bytes, header.to.bytes, icmp)
+                                          : internet_checksum(icmp));
+    Frame packet;
+    append_ip_header(packet, header, icmp.size());
+    packet.insert(packet.end(), icmp.begin(), icmp.end());
     return packet;
 }
 
-Frame ipv4_packet(const std::uint8_t* from, const std::uint8_t* to, std::uint8_t tos, Frame icmp) {
-    store_be<std::uint16_t>(&icmp[2], 0);
-    store_be<std::uint16_t>(&icmp[2], internet_checksum(icmp));
-    Ipv4Header ip{};
-    ip.version_ihl = 0x45;
-    ip.tos = tos;
-    ip.total_length.set(static_cast<std::uint16_t>(sizeof ip + icmp.size()));
-    ip.ttl = hops;
-    ip.protocol = ip_protocol::icmp;
-    std::copy_n(from, 4, ip.source.bytes.begin());
-    std::copy_n(to, 4, ip.destination.bytes.begin());
-    ip.checksum.set(internet_checksum(octets(ip)));
-    return joined(octets(ip), icmp);
-}
-
-Frame ipv6_packet(const V6& from, const V6& to, std::uint8_t dscp, std::uint8_t hop_limit, Frame icmp) {
-    store_be<std::uint16_t>(&icmp[2], 0);
-    store_be<std::uint16_t>(&icmp[2], icmp6_checksum(from, to, icmp));
-    Ipv6Header ip{};
-    ip.version_class_flow.set(6U << 28 | std::uint32_t{dscp} << 22);
-    ip.payload_length.set(static_cast<std::uint16_t>(icmp.size()));
-    ip.next_header = ip_protocol::icmpv6;
-    ip.hop_limit = hop_limit;
-    ip.source = from;
-    ip.destination = to;
-    return joined(octets(ip), icmp);
-}
+std::uint8_t icmp_of(bool of_v6) { return of_v6 ? ip_protocol::icmpv6 : ip_protocol::icmp; }
 
 // The message up to its quotation.
 Frame icmp_header(std::uint8_t type, std::uint8_t code, std::uint32_t rest) {
@@ -77,52 +51,27 @@ Frame icmp_header(std::uint8_t type, std::uint8_t code, std::uint32_t rest) {
     return icmp;
 }
 
-void quote(Frame& icmp, Bytes packet, std::size_t most) {
-    icmp.insert(icmp.end(), packet.begin(),
-                packet.begin() + static_cast<std::ptrdiff_t>(std::min(packet.size(), most)));
-}
-
-Frame error_v4(const IpAddress& from, Bytes packet, const IcmpError& error) {
-    constexpr std::size_t most = 576 - sizeof(Ipv4Header) - icmp_header_bytes;  // RFC 1812 4.3.2.3
-    constexpr std::uint8_t port_code = 3;
-    constexpr std::uint8_t too_big_code = 4;
-    Frame icmp;
-    switch (error.kind) {
-        case IcmpError::Kind::time_exceeded:
-            icmp = icmp_header(icmp_type::time_exceeded, 0, 0);
-            break;
-        case IcmpError::Kind::too_big:
-            if ((v4(packet).fragment.get() & dont_fragment) == 0) return {};
-            icmp = icmp_header(icmp_type::unreachable, too_big_code, error.mtu);
-            break;
-        case IcmpError::Kind::port_unreachable:
-            icmp = icmp_header(icmp_type::unreachable, port_code, 0);
-            break;
-    }
-    quote(icmp, packet, most);
-    return ipv4_packet(from.bytes.data(), v4(packet).source.bytes.data(), error_dscp << 2, std::move(icmp));
-}
-
-Frame error_v6(const IpAddress& from, Bytes packet, const IcmpError& error) {
-    constexpr std::size_t most = 1280 - sizeof(Ipv6Header) - icmp_header_bytes;  // RFC 4443 2.4 (c)
-    constexpr std::uint8_t unreachable = 1;
-    constexpr std::uint8_t port_code = 4;
-    constexpr std::uint8_t too_big = 2;
-    constexpr std::uint8_t time_exceeded = 3;
-    Frame icmp;
-    switch (error.kind) {
-        case IcmpError::Kind::time_exceeded:
-            icmp = icmp_header(time_exceeded, 0, 0);
-            break;
-        case IcmpError::Kind::too_big:
-            icmp = icmp_header(too_big, 0, error.mtu);
-            break;
-        case IcmpError::Kind::port_unreachable:
-            icmp = icmp_header(unreachable, port_code, 0);
-            break;
-    }
-    quote(icmp, packet, most);
-    return ipv6_packet(from.bytes, v6(packet).source, error_dscp, hops, std::move(icmp));
+// Empty for an IPv4 packet too big that may be fragmented.
+Frame error_message(const IpAddress& from, Bytes packet, const IcmpError& error) {
+    struct Code {
+        std::uint8_t type, code;
+    };
+    // By kind; of IPv4, then of IPv6.
+    constexpr std::array<std::array<Code, 2>, 3> codes{{{{{icmp_type::time_exceeded, 0}, {3, 0}}},
+                                                        {{{icmp_type::unreachable, 4}, {2, 0}}},
+                                                        {{{icmp_type::unreachable, 3}, {1, 4}}}}};
+    const bool of_v6 = is_v6(packet);
+    const bool too_big = error.kind == IcmpError::Kind::too_big;
+    if (too_big && !of_v6 && (v4(packet).fragment.get() & dont_fragment) == 0) return {};
+    const auto [type, code] = codes[static_cast<std::size_t>(error.kind)][of_v6 ? 1 : 0];
+    Frame icmp = icmp_header(type, code, too_big ? error.mtu : 0);
+    // RFC 1812 4.3.2.3, RFC 4443 2.4 (c).
+    const std::size_t most =
+        (of_v6 ? 1280 - sizeof(Ipv6Header) : 576 - sizeof(Ipv4Header)) - icmp_header_bytes;
+    const Bytes quoted = packet.first(std::min(packet.size(), most));
+    icmp.insert(icmp.end(), quoted.begin(), quoted.end());
+    return icmp_packet({from, source_of(of_v6, packet.data()), error_dscp << 2, icmp_of(of_v6)},
+                       std::move(icmp));
 }
 
 // The queries and answers of RFC 792 and RFC 950; any other type may be an error.
@@ -160,16 +109,17 @@ Frame neighbor_advertisement(Bytes link, const MacAddress& mac, const Advertisem
     constexpr std::uint32_t router = 1U << 31;
     constexpr std::uint32_t solicited = 1U << 30;
     constexpr std::uint32_t override_flag = 1U << 29;
-    constexpr V6 all_nodes{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    constexpr IpAddress all_nodes{{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, true};
     constexpr MacAddress all_nodes_mac{{0x33, 0x33, 0, 0, 0, 1}};
     Frame icmp = icmp_header(icmp6_type::neighbor_advertisement, 0,
                              router | (what.to ? solicited : 0) | (what.overrides ? override_flag : 0));
     icmp.insert(icmp.end(), what.target.bytes.begin(), what.target.bytes.end());
     icmp.insert(icmp.end(), {2, 1});  // target link-layer address, 8 bytes
     icmp.insert(icmp.end(), mac.bytes.begin(), mac.bytes.end());
-    const V6& to = what.to ? what.to->bytes : all_nodes;
+    const IpHeader header{what.from, what.to.value_or(all_nodes), error_dscp << 2, ip_protocol::icmpv6, 0,
+                          255};
     return reply_frame(link, mac, what.to ? what.to_mac : all_nodes_mac,
-                       ipv6_packet(what.from.bytes, to, error_dscp, 255, std::move(icmp)));
+                       icmp_packet(header, std::move(icmp)));
 }
 
 IpTransport ip_transport(Bytes packet, bool of_v6) {
@@ -221,28 +171,21 @@ Frame echo_reply(Bytes link, const MacAddress& mac, const MacAddress& to, Bytes 
     const Bytes message = packet.subspan(ip_transport(packet, of_v6).offset);
     const std::uint8_t request = of_v6 ? icmp6_type::echo_request : icmp_type::echo_request;
     if (message.size() < icmp_header_bytes || message[0] != request || message[1] != 0) return {};
+    const IpAddress from = source_of(of_v6, packet.data()), own = destination_of(of_v6, packet.data());
+    const std::uint16_t checksum =
+        of_v6 ? icmp6_checksum(from.bytes, own.bytes, message) : internet_checksum(message);
+    if (checksum != 0) return {};
     Frame icmp(message.begin(), message.end());
-    if (of_v6) {
-        const Ipv6Header& ip = v6(packet);
-        if (icmp6_checksum(ip.source, ip.destination, message) != 0) return {};
-        icmp[0] = icmp6_type::echo_reply;
-        const auto dscp = static_cast<std::uint8_t>(ip.version_class_flow.get() >> 22 & 0x3F);
-        return reply_frame(link, mac, to,
-                           ipv6_packet(ip.destination, ip.source, dscp, hops, std::move(icmp)));
-    }
-    const Ipv4Header& ip = v4(packet);
-    if (internet_checksum(message) != 0) return {};
-    icmp[0] = icmp_type::echo_reply;
-    const auto tos = static_cast<std::uint8_t>(ip.tos & 0xFC);
-    return reply_frame(
-        link, mac, to,
-        ipv4_packet(ip.destination.bytes.data(), ip.source.bytes.data(), tos, std::move(icmp)));
+    icmp[0] = of_v6 ? icmp6_type::echo_reply : icmp_type::echo_reply;
+    const unsigned tos = of_v6 ? v6(packet).version_class_flow.get() >> 20 : v4(packet).tos;
+    const IpHeader header{own, from, static_cast<std::uint8_t>(tos & 0xFC), icmp_of(of_v6)};
+    return reply_frame(link, mac, to, icmp_packet(header, std::move(icmp)));
 }
 
 bool may_report(Bytes packet, bool of_v6) {
     const IpTransport transport = ip_transport(packet, of_v6);
     if (!transport.first) return false;
-    if (transport.protocol != (of_v6 ? ip_protocol::icmpv6 : ip_protocol::icmp)) return true;
+    if (transport.protocol != icmp_of(of_v6)) return true;
     if (transport.offset >= packet.size()) return false;
     const std::uint8_t type = packet[transport.offset];
     return of_v6 ? type >= 128 && type != icmp6_type::redirect : is_icmp_query(type);
@@ -250,7 +193,7 @@ bool may_report(Bytes packet, bool of_v6) {
 
 Frame icmp_error(Bytes link, const MacAddress& mac, const MacAddress& to, const IpAddress& from, Bytes packet,
                  const IcmpError& error) {
-    const Frame body = is_v6(packet) ? error_v6(from, packet, error) : error_v4(from, packet, error);
+    const Frame body = error_message(from, packet, error);
     return body.empty() ? body : reply_frame(link, mac, to, body);
 }
 

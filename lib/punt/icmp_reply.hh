@@ -1,5 +1,4 @@
-// The frames that `respond` answers with, byte by byte: Ethernet, IP and ICMP headers made, checksums with
-// them.
+// The frames of `respond`, byte by byte: Ethernet, IP and ICMP headers, with their checksums.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace sluice {
 
-// Behind a header like `link`, with its tags and EtherType, but to `to` and from `from`; not below 60 bytes.
+// Tags and EtherType are those of `link`. At least 60 bytes.
 std::vector<std::uint8_t> reply_frame(std::span<const std::uint8_t> link, const MacAddress& from,
                                       const MacAddress& to, std::span<const std::uint8_t> body);
 
@@ -32,7 +31,7 @@ struct Advertisement {
 std::vector<std::uint8_t> neighbor_advertisement(std::span<const std::uint8_t> link, const MacAddress& mac,
                                                  const Advertisement& what);
 
-// The part behind an IP header whose lengths `parse` has found right. `fragment`: any at all.
+// The part behind a valid IP header. `fragment`: any at all.
 struct IpTransport {
     std::uint8_t protocol = 0;
     std::size_t offset = 0;  // at most the packet's length
@@ -51,8 +50,8 @@ struct IcmpError {
     std::uint16_t mtu;  // of too_big, in bytes of an IP packet
 };
 
-// Whether there may be an error about this packet, whose addresses are those of single hosts: it is no ICMP
-// error itself, and no fragment but the first.
+// True when an error about this packet of unicast addresses is allowed: it is not itself an ICMP error, nor a
+// later fragment.
 bool may_report(std::span<const std::uint8_t> packet, bool v6);
 // Empty for an IPv4 packet too big that may be fragmented.
 std::vector<std::uint8_t> icmp_error(std::span<const std::uint8_t> link, const MacAddress& mac,

@@ -1,6 +1,6 @@
-// Frames that wait for a neighbor's MAC address, as a host keeps some while it asks (RFC 1122 2.3.2.2, RFC
-// 4861 7.2.2). Bounded, for each next hop and in all; the newest is refused, so that they leave in the order
-// they came in. The caller decides which neighbors are known, and what to do with a frame.
+// Frames that wait for a neighbor's MAC address (RFC 1122 2.3.2.2, RFC 4861 7.2.2). Bounded, for each next
+// hop and in all; the newest is refused, so that they leave in the order they came in. The caller decides
+// which neighbors are known, and what to do with a frame.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,7 +37,7 @@ class PendingFrames {
     PendingFrames() : PendingFrames(Limits{}) {}
     explicit PendingFrames(const Limits& limits) : limits_(limits) {}
 
-    // Keeps it from `now` on; false when there is no room, or no frame.
+    // False when there is no room, or no frame.
     bool keep(PendingFrame frame, Time now) {
         if (frame.bytes.empty() || frames_.size() >= limits_.all) return false;
         std::size_t& count = counts_[frame.hop];
@@ -50,11 +49,28 @@ class PendingFrames {
     }
 
     enum class Fate : std::uint8_t { resolved, given_up };
-    // In the order in which they came: gives the frames whose neighbor is_known(frame), and those whose
-    // time has come, as give(frame, fate). A frame that is not taken (false) stays, and so do later ones of
-    // its port.
+    // Calls give(frame, fate), in the order in which they came, for frames whose neighbor is_known(frame) or
+    // whose time is over. If it returns false, the frame and later ones of its port stay.
     template <class IsKnown, class Give>
-    void settle(Time now, IsKnown is_known, Give give);
+    void settle(Time now, IsKnown is_known, Give give) {
+        std::vector<PortId> full;
+        std::size_t kept = 0;
+        for (PendingFrame& frame : frames_) {
+            const bool known = is_known(std::as_const(frame));
+            const bool over = known || frame.until <= now;
+            bool taken = false;
+            if (over && std::find(full.begin(), full.end(), frame.port) == full.end()) {
+                taken = give(std::as_const(frame), known ? Fate::resolved : Fate::given_up);
+                if (!taken) full.push_back(frame.port);
+            }
+            if (!taken) {
+                if (PendingFrame& to = frames_[kept++]; &to != &frame) to = std::move(frame);
+            } else if (const auto count = counts_.find(frame.hop); --count->second == 0) {
+                counts_.erase(count);
+            }
+        }
+        frames_.resize(kept);
+    }
 
     std::size_t size() const { return frames_.size(); }
     std::size_t of_port(PortId port) const {
@@ -68,26 +84,5 @@ class PendingFrames {
     std::deque<PendingFrame> frames_;
     std::map<PendingFrame::Hop, std::size_t> counts_;  // of those that have any
 };
-
-template <class IsKnown, class Give>
-void PendingFrames::settle(Time now, IsKnown is_known, Give give) {
-    std::vector<PortId> full;
-    std::size_t kept = 0;
-    for (PendingFrame& frame : frames_) {
-        const bool known = is_known(std::as_const(frame));
-        const bool over = known || frame.until <= now;
-        bool taken = false;
-        if (over && std::find(full.begin(), full.end(), frame.port) == full.end()) {
-            taken = give(std::as_const(frame), known ? Fate::resolved : Fate::given_up);
-            if (!taken) full.push_back(frame.port);
-        }
-        if (!taken) {
-            if (PendingFrame& to = frames_[kept++]; &to != &frame) to = std::move(frame);
-        } else if (const auto count = counts_.find(frame.hop); --count->second == 0) {
-            counts_.erase(count);
-        }
-    }
-    frames_.resize(kept);
-}
 
 }  // namespace sluice

@@ -5,12 +5,6 @@ namespace {
 
 constexpr MacAddress broadcast{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 
-MacAddress destination(std::span<const std::uint8_t> view) {
-    MacAddress mac;
-    std::memcpy(mac.bytes.data(), view.data(), mac.bytes.size());
-    return mac;
-}
-
 // Router and neighbor solicitations, advertisements and redirects (RFC 4861 4).
 bool is_neighbor_discovery(std::span<const std::uint8_t> packet) {
     return packet.size() > sizeof(Ipv6Header) &&
@@ -42,7 +36,7 @@ std::optional<PuntClass> punt_class(DropReason reason, std::span<const std::uint
     const auto layers = frame_layers(view);
     if (!layers) return std::nullopt;
     const auto packet = view.subspan(layers->l3_offset);
-    const MacAddress to = destination(view);
+    const MacAddress to = MacAddress::at(view.data());
     switch (reason) {
         case DropReason::not_ip:
             if (to != own && !to.is_group()) return std::nullopt;

@@ -1,5 +1,5 @@
-// Chooses the frames that are not for forwarding and go to control, and their class: the classes of
-// punt_classes.def. Whether there is anybody to punt to, and how many a second, is the caller's to know.
+// Chooses the frames that go to control instead of being forwarded, and their class (punt_classes.def). The
+// caller limits the rate.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ constexpr std::string_view to_string(PuntClass punt) {
     return punt_class_texts[static_cast<std::size_t>(punt)].name;
 }
 
-// Of a class at a port.
+// The limit of a class at a port.
 struct PuntLimit {
     std::uint32_t rate = 0;   // packets a second, in [0, 10^6]; 0: never punted
     std::uint32_t burst = 1;  // packets at once, in [1, 4096]
@@ -50,8 +50,8 @@ inline void configure(TokenBucket& bucket, const PuntLimit& limit) {
     bucket.configure(Rate{std::uint64_t{limit.rate} * 8}, Duration{}, limit.burst, 1);
 }
 
-// The class of a frame that `parse` or routing refuses for `reason`; nothing: it is dropped. `view`: the
-// frame's first bytes, as `parse` saw them; `own`: the MAC of the port it came in by.
+// The class of a frame that `parse` or routing refuses for `reason`; nothing: it is dropped. `view`: as for
+// `parse`; `own`: the MAC of the port it came in by.
 std::optional<PuntClass> punt_class(DropReason reason, std::span<const std::uint8_t> view,
                                     const MacAddress& own);
 

@@ -10,19 +10,6 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-IpAddress v4_at(const std::uint8_t* bytes) {
-    IpAddress address;
-    std::copy_n(bytes, 4, address.bytes.begin());
-    return address;
-}
-
-IpAddress v6_at(const std::uint8_t* bytes) {
-    IpAddress address;
-    address.is_v6 = true;
-    std::copy_n(bytes, 16, address.bytes.begin());
-    return address;
-}
-
 bool is_unspecified(const IpAddress& address) { return address.bytes == IpAddress{}.bytes; }
 
 bool is_own(const ResponderPort& port, const IpAddress& address) {
@@ -35,16 +22,10 @@ bool is_proxied(const ResponderPort& port, const IpAddress& address) {
 }
 
 // The port's first address of a family; null: it has none.
-const IpAddress* source_of(const ResponderPort& port, bool v6) {
+const IpAddress* own_address(const ResponderPort& port, bool v6) {
     const auto found = std::find_if(port.own.begin(), port.own.end(),
                                     [&](const IpPrefix& own) { return own.address.is_v6 == v6; });
     return found == port.own.end() ? nullptr : &found->address;
-}
-
-MacAddress mac_at(const std::uint8_t* bytes) {
-    MacAddress mac;
-    std::copy_n(bytes, mac.bytes.size(), mac.bytes.begin());
-    return mac;
 }
 
 bool is_for(const MacAddress& to, const ResponderPort& port) { return to == port.mac || to.is_group(); }
@@ -53,13 +34,13 @@ std::vector<std::uint8_t> answer_arp(Bytes frame, std::size_t at, const Responde
     constexpr std::size_t bytes = 28;
     constexpr std::uint64_t request = 0x0001'0800'0604'0001;  // Ethernet, IPv4, their lengths, request
     if (frame.size() < at + bytes || load_be<std::uint64_t>(frame.data() + at) != request) return {};
-    if (!is_for(mac_at(frame.data()), port)) return {};
+    if (!is_for(MacAddress::at(frame.data()), port)) return {};
     const std::uint8_t* arp = frame.data() + at;
-    const MacAddress sender = mac_at(arp + 8);
-    const IpAddress sender_ip = v4_at(arp + 14);
-    const IpAddress target = v4_at(arp + 24);
+    const MacAddress sender = MacAddress::at(arp + 8);
+    const IpAddress sender_ip = address_at(false, arp + 14);
+    const IpAddress target = address_at(false, arp + 24);
     if (sender.is_group() || sender_ip == target) return {};
-    // A probe (RFC 5227) asks whether somebody has the address, which a proxy has not.
+    // A proxy does not answer a probe (RFC 5227): it does not have the address.
     if (!is_own(port, target) && (is_unspecified(sender_ip) || !is_proxied(port, target))) return {};
     std::vector<std::uint8_t> body(arp, arp + bytes);
     body[7] = 2;
@@ -93,16 +74,16 @@ std::vector<std::uint8_t> answer_solicitation(Bytes frame, std::size_t at, const
     constexpr std::size_t ip_bytes = sizeof(Ipv6Header);
     constexpr std::size_t fixed = 24;  // of the message, before its options
     const Bytes packet = frame.subspan(at);
-    if (packet.size() < ip_bytes + fixed || !is_for(mac_at(frame.data()), port)) return {};
+    if (packet.size() < ip_bytes + fixed || !is_for(MacAddress::at(frame.data()), port)) return {};
     const auto& ip = *reinterpret_cast<const Ipv6Header*>(packet.data());
     const std::size_t bytes = ip.payload_length.get();
     if (ip.version_class_flow.get() >> 28 != 6 || ip.next_header != ip_protocol::icmpv6 ||
         ip.hop_limit != 255 || bytes < fixed || packet.size() < ip_bytes + bytes)
         return {};
     const Bytes message = packet.subspan(ip_bytes, bytes);
-    const IpAddress source = v6_at(ip.source.data());
-    const IpAddress destination = v6_at(ip.destination.data());
-    const IpAddress target = v6_at(message.data() + 8);
+    const IpAddress source = address_at(true, ip.source.data());
+    const IpAddress destination = address_at(true, ip.destination.data());
+    const IpAddress target = address_at(true, message.data() + 8);
     const bool probe = is_unspecified(source);
     if (message[0] != icmp6_type::neighbor_solicitation || message[1] != 0 || target.bytes[0] == 0xFF ||
         source.bytes[0] == 0xFF || !are_options_good(message.subspan(fixed), !probe) ||
@@ -111,11 +92,11 @@ std::vector<std::uint8_t> answer_solicitation(Bytes frame, std::size_t at, const
     if (destination != target && !is_solicited_node(destination, target)) return {};
     if (probe && destination == target) return {};
     const bool own = is_own(port, target);
-    const IpAddress* from = own ? &target : source_of(port, true);
+    const IpAddress* from = own ? &target : own_address(port, true);
     if (!own && (probe || from == nullptr || !is_proxied(port, target))) return {};
     return neighbor_advertisement(
         frame.first(at), port.mac,
-        {*from, target, probe ? std::nullopt : std::optional(source), own, mac_at(frame.data() + 6)});
+        {*from, target, probe ? std::nullopt : std::optional(source), own, MacAddress::at(frame.data() + 6)});
 }
 
 bool is_solicitation(const FrameLayers& layers, Bytes frame) {
@@ -125,7 +106,7 @@ bool is_solicitation(const FrameLayers& layers, Bytes frame) {
            frame[type] == icmp6_type::neighbor_solicitation;
 }
 
-// A directed broadcast of one of the port's subnets is no one host (RFC 1812 5.3.5.2).
+// A directed broadcast of one of the port's subnets is not a single host (RFC 1812 5.3.5.2).
 bool is_subnet_broadcast(const ResponderPort& port, const IpAddress& source) {
     const std::uint32_t address = load_be<std::uint32_t>(source.bytes.data());
     return std::any_of(port.own.begin(), port.own.end(), [&](const IpPrefix& own) {
@@ -144,7 +125,7 @@ struct Received {
 };
 
 std::vector<std::uint8_t> error_about(const Received& in, const ResponderPort& port, IcmpError error) {
-    const IpAddress* from = source_of(port, in.v6);
+    const IpAddress* from = own_address(port, in.v6);
     if (from == nullptr || !may_report(in.packet, in.v6)) return {};
     return icmp_error(in.link, port.mac, in.from, *from, in.packet, error);
 }
@@ -163,7 +144,7 @@ std::vector<std::uint8_t> answer_local(const Received& in, const ResponderPort& 
 
 std::vector<std::uint8_t> respond(Bytes frame, const ResponderPort& port, std::uint16_t exceeded_mtu) {
     const auto layers = frame_layers(frame);
-    if (!layers || frame.size() > max_frame_bytes || mac_at(frame.data() + 6).is_group()) return {};
+    if (!layers || frame.size() > max_frame_bytes || MacAddress::at(frame.data() + 6).is_group()) return {};
     if (layers->type == ether_type::arp) return answer_arp(frame, layers->l3_offset, port);
     if (is_solicitation(*layers, frame)) return answer_solicitation(frame, layers->l3_offset, port);
     const Parsed parsed = parse_any(frame.first(std::min(frame.size(), parse_view_bytes)),
@@ -171,16 +152,14 @@ std::vector<std::uint8_t> respond(Bytes frame, const ResponderPort& port, std::u
     const bool sound = parsed.drop == DropReason::none || parsed.drop == DropReason::ttl_expired ||
                        parsed.drop == DropReason::link_local;
     if (!sound || (parsed.kind != FrameKind::ipv4 && parsed.kind != FrameKind::ipv6)) return {};
-    Received in{frame.first(parsed.l3_offset),
-                frame.subspan(parsed.l3_offset, parsed.ip_bytes),
-                parsed.kind == FrameKind::ipv6,
-                mac_at(frame.data() + 6),
-                {},
-                {}};
-    const std::uint8_t* ip = in.packet.data();
-    in.source = in.v6 ? v6_at(ip + offsetof(Ipv6Header, source)) : v4_at(ip + offsetof(Ipv4Header, source));
-    in.destination =
-        in.v6 ? v6_at(ip + offsetof(Ipv6Header, destination)) : v4_at(ip + offsetof(Ipv4Header, destination));
+    const bool v6 = parsed.kind == FrameKind::ipv6;
+    const std::uint8_t* ip = frame.data() + parsed.l3_offset;
+    const Received in{frame.first(parsed.l3_offset),
+                      frame.subspan(parsed.l3_offset, parsed.ip_bytes),
+                      v6,
+                      MacAddress::at(frame.data() + 6),
+                      source_of(v6, ip),
+                      destination_of(v6, ip)};
     const auto is_local = [&](const IpAddress& address) {
         return std::binary_search(port.local.begin(), port.local.end(), address);
     };

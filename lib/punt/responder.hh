@@ -1,5 +1,5 @@
-// Answers for a port of a switch that has no kernel to answer for it: a frame in, the reply's frame out, or
-// nothing. Pure: the caller limits the rate.
+// Answers for a port without a kernel: a frame in, the reply's frame out, or nothing. The caller limits the
+// rate.
 //
 // - ARP requests (RFC 826) and neighbor solicitations (RFC 4861) for the port's own addresses; for others'
 // as
@@ -9,10 +9,10 @@
 // - TTL or hop limit used up: time exceeded. Longer than the next hop's MTU: fragmentation needed (RFC 1191)
 //   when the packet says not to fragment, packet too big; without DF nothing, for we do not fragment.
 //
-// Errors go out only where RFC 1812 4.3.2.7 and RFC 4443 2.4 (e) allow it: not about ICMP errors, fragments
-// but the first, group or broadcast destinations, nor to sources that are no one host. They have the port's
-// address, precedence 7 and, of the packet, as much as makes 576 or 1280 bytes. A reply leaves the way the
-// frame came: to its source MAC, with its tags. Fragments are not put together.
+// Errors go out only where RFC 1812 4.3.2.7 and RFC 4443 2.4 (e) allow it: not about ICMP errors, later
+// fragments, group or broadcast destinations, nor to sources that are not a single host. They have the port's
+// address, precedence 7 and quote the packet up to 576 or 1280 bytes. A reply goes back to the frame's source
+// MAC, with its tags. Fragments are not put together.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,11 @@ struct ResponderPort {
     bool promiscuous = false;          // of the port, as for `parse`
     std::span<const IpPrefix> own;     // its addresses, with their subnets
     std::span<const IpAddress> local;  // of all ports, sorted
-    // Whether hosts here are to send packets for this address to the port's MAC; empty: of none.
+    // True for addresses whose packets hosts here send to the port's MAC; empty: none.
     std::function<bool(const IpAddress&)> proxied;
 };
 
-// The whole frame and, when it was too long for where it should have gone, the MTU of that link; 0 otherwise.
-// Empty: no reply.
+// `frame`: whole. `exceeded_mtu`: of the egress link, when the frame was longer; else 0. Empty: no reply.
 std::vector<std::uint8_t> respond(std::span<const std::uint8_t> frame, const ResponderPort& port,
                                   std::uint16_t exceeded_mtu);
 

@@ -15,7 +15,7 @@ static_assert(255 * quantum_bytes_per_weight + 2 * max_wire_bytes <= 1U << 20, "
 Duration time_at(Rate rate, std::uint64_t wire_bytes) {  // at most 2^20 bytes
     return rate.byte_time() * static_cast<std::int64_t>(wire_bytes);
 }
-// Of a shaper below 100 bits/s as at that: the sum of all turns stays in range.
+// Counts a shaper below 100 bits/s as 100, so that the sum of all turns stays in range.
 Duration time_on_link(const PortSchedule& settings, std::uint64_t wire_bytes) {
     return time_at(std::max(link_rate(settings), Rate{100}), wire_bytes);
 }
@@ -30,8 +30,8 @@ Duration wait_below_minimum(const PortSchedule& settings) {
 }
 
 // How long a queue within its maximum may have to wait for a frame: for the worker, a frame under way and one
-// of each queue that goes before it or takes turns with it, and the quanta of the latter. What a weight below
-// a frame has to wait beyond one round is no more than its quanta of them bring.
+// of each queue that goes before it or takes turns with it, and the quanta of the latter. A weight below a
+// frame waits for more rounds, no longer than its own rate takes for those quanta.
 Duration wait_for_turn(const PortSchedule& settings, ClassId queue) {
     const QueueSchedule& own = settings.queue[queue];
     std::uint64_t frames = 1, quanta = 0;
@@ -99,10 +99,10 @@ void Scheduler::configure(const PortSchedule& settings) {
         quantum_[queue] = static_cast<std::int32_t>(quantum);
         const auto most = static_cast<std::int32_t>(quantum + max_wire_bytes - 1);
         deficit_[queue] = schedule.strict ? 0 : std::min(deficit_[queue], most);
-        // A DWRR queue waits for the turns of the others and sends in turns. Credit has to span the wait, or
-        // a queue could not reach its maximum; debt has to span its turn (and a frame sent for the minimum
-        // just before), or a queue whose share is above its minimum would look starved between two turns.
-        // Credit is a burst, and for a minimum time that strict queues wait: no more than it takes.
+        // A DWRR queue sends in turns. Credit must span its wait, or it could not reach its maximum; debt
+        // must span its turn (and a frame sent for the minimum just before), or a queue above its minimum
+        // would look starved between two turns. Credit is a burst, and delays strict queues: no more than
+        // needed.
         const std::uint32_t turn = schedule.strict ? 0 : quantum;
         if (schedule.max_rate != Rate{})
             maximum_[queue].configure(schedule.max_rate, wait_for_turn(settings, queue),
@@ -149,7 +149,7 @@ unsigned Scheduler::below_minimum(unsigned queues, Time now) const {
 }
 
 int Scheduler::pick_first(unsigned eligible, Time now) {
-    // Frame by frame in turn, so that minimums that together exceed the link starve nobody of them.
+    // Frame by frame in turn, so that minimums beyond the link's rate starve no queue.
     if (const unsigned below = below_minimum(eligible, now); below != 0)
         return static_cast<int>(behind(guaranteed_, std::countr_zero(rotated(below, guaranteed_))));
     const unsigned strict = eligible & strict_;
@@ -169,8 +169,7 @@ void Scheduler::charge_rates(int picked, std::uint32_t wire_bytes, Time now) {
     if (shaper_.limits()) shaper_.spend(wire_bytes, now);
     if ((capped_ >> queue & 1U) == 0) return;
     maximum_[queue].spend(wire_bytes, now);
-    // Its turn is over, as if its deficit were: with the rest of a quantum the next one would end early, and
-    // credit be needed for a longer wait.
+    // Its turn is over: with the rest of a quantum the next turn would end early.
     if (!maximum_[queue].may_send(now)) deficit_[queue] = std::min(deficit_[queue], bytes - 1);
 }
 

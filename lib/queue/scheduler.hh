@@ -5,11 +5,10 @@
 // are computed, not looped (Shreedhar and Varghese, 1995). A queue that is not ready (paused, held, above its
 // maximum) gets no quantum. A paused or held one keeps its deficit, and finishes its turn without a new
 // quantum, so a deficit is always below quantum + L_max and |S_i/w_i - S_j/w_j| <= 512 + L_max of backlogged
-// queues. An empty queue loses it, and so does one whose maximum ends its turn: it has what it may have.
-// A guaranteed rate comes before strict priority (SAI: minimum not met first). Bytes sent for it are not
-// charged to the deficit, but all bytes of a queue count for its rate: the minimum is a floor under its
-// share. max_rate and the port's shaper hold back. The owner of the egress port calls it; it decides and
-// keeps accounts, the caller dequeues.
+// queues. An empty queue loses it, and so does one whose maximum ends its turn. A guaranteed rate comes
+// before strict priority (SAI: minimum not met first). Bytes sent for it are not charged to the deficit, but
+// all bytes of a queue count for its rate: the minimum is a floor under its share. max_rate and the port's
+// shaper hold back. The owner of the egress port calls it, and dequeues.
 #pragma once
 
 #include <array>
@@ -45,12 +44,12 @@ struct PortSchedule {
 
 // What all queues together may send.
 Rate link_rate(const PortSchedule& settings);
-// Bytes on the wire that the max_rate of a queue, or the shaper, lets through at once, at line rate, after a
-// pause: its burst, or a frame and what it brings while the queue waits for its turn, if that is more.
+// Wire bytes that a queue's max_rate, or the shaper, lets through at line rate after a pause: its burst, or
+// if that is more, a frame and the rate's bytes while the queue waits for its turn.
 std::uint64_t burst_bytes_of_queue(const PortSchedule& settings, ClassId queue);
 std::uint64_t burst_bytes_of_shaper(const PortSchedule& settings);
-// How long the minimums of other queues can keep a frame of a strict queue waiting, beside the frame that is
-// under way; nothing: for ever, they take the whole link.
+// How long the minimums of other queues can delay a frame of a strict queue, beside the frame under way;
+// nothing: for ever.
 std::optional<Duration> delay_by_minimums(const PortSchedule& settings, ClassId queue);
 
 constexpr std::uint32_t quantum_bytes_per_weight = 512;
@@ -60,11 +59,11 @@ class alignas(64) Scheduler {
     Scheduler() : Scheduler(PortSchedule{}) {}
     explicit Scheduler(const PortSchedule& settings) { configure(settings); }
 
-    // Live: deficits stay, cut to the bound of the new quantum; a queue that turns strict loses its own.
+    // Live: deficits stay, cut to the new bound; a queue that turns strict loses its own.
     void configure(const PortSchedule& settings);
 
-    // The queue to serve, or -1. `ready`: not empty, not paused, not held. `head(queue)` gives the wire bytes
-    // of the first frame of a ready queue. Asked twice without `sent` it says the same.
+    // The queue to serve, or -1; the same until `sent`. `ready`: not empty, not paused, not held.
+    // `head(queue)`: wire bytes of the first frame of a ready queue.
     template <class Head>
     int pick(std::uint8_t ready, Head&& head, Time now) {
         if (ready == 0) return -1;
@@ -78,32 +77,31 @@ class alignas(64) Scheduler {
         return pick_by_deficit(eligible, head);
     }
 
-    // Wire bytes that `queue`, which `pick` gave, may send before `pick` is asked again, its head aside,
-    // which it may send in any case. Only while `ready` is as it was.
+    // Wire bytes that the picked queue may send before the next `pick`, while `ready` stays the same. It may
+    // always send its head.
     std::int32_t credit(int queue) const {
         if (limited_) return 0;
         return is_strict(queue) ? INT32_MAX : deficit_[static_cast<unsigned>(queue)];
     }
 
-    // Frames of the queue that `pick` gave have left: its head, and others within its credit; `now` as it was
-    // then.
+    // Frames of the picked queue have left: its head, and others within its credit; `now` as at `pick`.
     void sent(int queue, std::uint32_t wire_bytes, Time now) {
         if (limited_)
             charge_rates(queue, wire_bytes, now);
         else if (!is_strict(queue))
             deficit_[static_cast<unsigned>(queue)] -= static_cast<std::int32_t>(wire_bytes);
     }
-    // `pick`, `sent` and `became_empty` of a queue that alone is ready and has one frame: no choice to make.
-    // False, and nothing is done, where rates have a say.
+    // `pick`, `sent` and `became_empty` for the only ready queue, which has one frame. False, and nothing is
+    // done, where a rate is set.
     bool send_only(int queue) {
         if (limited_) return false;
         empty_by_queue(static_cast<std::uint8_t>(1U << queue), [](ClassId) {});
         return true;
     }
-    // Whether any rate has a say.
+    // True when any rate is set.
     bool has_rates() const { return limited_; }
-    // Where none has: whether picking frame by frame serves these queues one after the other, each until it
-    // is empty. `ready`: all that hold frames; `wire_bytes`: of all frames of each.
+    // Without rates: true when picking serves these queues one after the other, each until it is empty.
+    // `ready`: all that hold frames; `wire_bytes`: of all frames of each.
     bool empties_by_queue(std::uint8_t ready, const std::array<std::uint32_t, classes>& wire_bytes) const {
         SLUICE_INVARIANT(!limited_);
         const unsigned by_deficit = ready & ~unsigned{strict_};
@@ -115,8 +113,7 @@ class alignas(64) Scheduler {
         }
         return true;
     }
-    // `pick`, `sent` and `became_empty` of all their frames then: serve(queue) for each queue, in their
-    // order.
+    // `pick`, `sent` and `became_empty` for all their frames then: serve(queue) for each queue, in order.
     template <class Serve>
     void empty_by_queue(std::uint8_t ready, Serve&& serve) {
         unsigned strict = ready & strict_;
@@ -138,7 +135,7 @@ class alignas(64) Scheduler {
     // Behind `sent` of its last frame.
     void became_empty(int queue) { deficit_[static_cast<unsigned>(queue)] = 0; }
 
-    // When `pick` said -1 for a `ready` that is not 0: the first moment at which it will not.
+    // After `pick` returned -1 for a `ready` that is not 0: the first moment at which it will not.
     std::optional<Time> next_eligible(std::uint8_t ready, Time now) const;
 
     std::int32_t deficit(int queue) const { return deficit_[static_cast<unsigned>(queue)]; }
@@ -162,7 +159,7 @@ class alignas(64) Scheduler {
     // Quanta until the deficit covers `need`.
     std::int32_t rounds_to(std::int32_t need, unsigned queue) const {
         const std::int32_t missing = need - deficit_[queue];
-        if (missing <= quantum_[queue]) [[likely]]  // spares most of them the division
+        if (missing <= quantum_[queue]) [[likely]]  // mostly avoids the division
             return missing <= 0 ? 0 : 1;
         return (missing + quantum_[queue] - 1) / quantum_[queue];
     }
@@ -189,7 +186,7 @@ class alignas(64) Scheduler {
         return skip_rounds(ready, last, head);
     }
 
-    // A whole round has passed and no head fits: adds the quanta of all rounds until one fits at once.
+    // No head fits after a whole round: adds the quanta of all rounds until one does.
     template <class Head>
     int skip_rounds(unsigned ready, unsigned last, Head&& head) {
         const unsigned order = rotated(ready, last);
@@ -215,7 +212,7 @@ class alignas(64) Scheduler {
 
     std::array<std::int32_t, classes> deficit_{};  // wire bytes, in [0, quantum + L_max)
     std::array<std::int32_t, classes> quantum_{};  // weight x 512
-    unsigned turn_ = 0;                            // the DWRR queue whose turn it is, or last was
+    unsigned turn_ = 0;                            // the DWRR queue whose turn it is, or was last
     unsigned guaranteed_ = 0;                      // the queue last served for its minimum
     std::uint8_t strict_ = 0;
     std::uint8_t capped_ = 0;   // with a max_rate

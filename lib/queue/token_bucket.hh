@@ -1,12 +1,11 @@
-// A rate in exact integers: how much may be sent, told as the moment from which the next frame may go.
+// A rate limit in exact integers, kept as the moment from which the next frame may go.
 //
 // The virtual scheduling form of the token bucket (ITU-T I.371, GCRA): each byte moves that moment on by
-// 8e12/rate ps, the remainder of the division is carried, so a long run is exact to the byte. A frame may go
-// unless there is debt, so its size does not matter. Credit and debt are both limited: credit for what an
-// idle bucket may send at once, debt for how far the moment runs ahead when frames are taken without asking
-// (a floor that is exceeded). The limit of the debt also tells a moment ahead from one so long past that Time
-// has wrapped: a bucket left alone needs no upkeep. rate in [1, 8e12] bits/s or 0: no limit, the bucket is
-// not to be asked. One thread.
+// 8e12/rate ps, and the remainder of the division is carried, so a long run is exact to the byte. A frame may
+// go unless there is debt, so its size does not matter. Credit limits the burst of an idle bucket; debt
+// limits how far the moment runs ahead when frames go without asking (a floor that is exceeded), and tells a
+// moment ahead from one so long past that Time has wrapped: an unused bucket needs no upkeep. rate in [1,
+// 8e12] bits/s or 0: no limit, call nothing else. One thread.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +18,9 @@ namespace sluice {
 
 class TokenBucket {
   public:
-    // At once go `burst_bytes` of frames of one size, or a frame and what the rate brings in `wait`, which
-    // the bucket's owner may let it wait: whichever is more. Bytes on the wire in [0, 2^20], `wait` in [0, 10
-    // days]. Keeps credit and debt when the rate stays.
+    // A burst is `burst_bytes` of frames of one size, or if that is more, a frame and the rate's bytes in
+    // `wait`, the owner's longest delay. Bytes on the wire in [0, 2^20], `wait` in [0, 10 days]. Keeps credit
+    // and debt when the rate stays.
     void configure(Rate rate, Duration wait, std::uint32_t burst_bytes, std::uint32_t debt_bytes) {
         assert(burst_bytes <= 1U << 20 && debt_bytes <= 1U << 20 && wait.ps >= 0);
         if (rate != rate_) {
@@ -64,14 +63,14 @@ class TokenBucket {
   private:
     static constexpr std::uint64_t ps_rate_per_byte = 8'000'000'000'000;  // bits x ps in a byte-second
 
-    // Unsigned: a moment that is past, however long, is a large number.
+    // Unsigned: a past moment is a large number.
     std::uint64_t ahead_ps(Time now) const { return next_send().ps - now.ps; }
 
     Rate rate_{};
     std::uint64_t wait_ps_ = 0;
     std::uint64_t burst_ps_ = 0;
     std::uint64_t debt_ps_ = 1;
-    Time next_{};              // all sent so far is paid for at next_ + carry_ / rate_ ps
+    Time next_{};              // the debt ends at next_ + carry_ / rate_ ps
     std::uint64_t carry_ = 0;  // in [0, rate)
     bool full_ = true;         // never used since configured
 };

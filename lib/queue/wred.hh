@@ -1,13 +1,12 @@
-// WRED and ECN: whether a queue's length drops or marks a packet.
+// WRED and ECN: drops or marks a packet by its queue's length.
 //
 // A curve is 0 below min, rises linearly to p_max at max, and is 1 from max on (Floyd and Jacobson 1993; min
-// = max is a step). Each color, which is the drop precedence of the packet's DSCP (RFC 2597), has its own,
-// and ECT packets may have one of theirs. Length is the queue's cells in bytes: as it is, or averaged with
-// 1/2^weight. Drops are decided at enqueue, by the length before the packet; marks at enqueue too, or at
-// dequeue by the depth behind the packet, so that the signal does not wait in the queue, or by the time the
-// packet spent in it. CE is never cleared, Not-ECT never marked (RFC 3168). A profile without ECN is plain
-// RED: it marks nothing, and drops every packet that its curves choose. The owner of the egress port calls
-// it; draws come in.
+// = max is a step). Each color, the drop precedence of the packet's DSCP (RFC 2597), has its own, and ECT
+// packets may have one. Length is the queue's cells in bytes: as it is, or averaged with 1/2^weight. Drops
+// are decided at enqueue, by the length before the packet; marks at enqueue too, or at dequeue by the depth
+// behind the packet, so that the signal does not wait in the queue, or by the packet's time in it. CE is
+// never cleared, Not-ECT never marked (RFC 3168). A profile without ECN is plain RED: it marks nothing, and
+// drops every packet that its curves choose. The owner of the egress port calls it.
 #pragma once
 
 #include <array>
@@ -55,11 +54,11 @@ struct WredProfile {
     MarkAt mark_at = MarkAt::dequeue;
     std::uint8_t weight = 0;  // in [0, 15]; 0: the length as it is
     bool ecn = true;          // false: drops ECT and CE packets as others (SONiC's ecn_none)
-    // Absent: drops in lossy queues. True: Not-ECT packets of a lossless queue, too (SONiC). False: nowhere.
+    // Absent: drops in lossy queues. True: in lossless queues, too (SONiC). False: nowhere.
     std::optional<bool> drop_non_ect;
     bool operator==(const WredProfile&) const = default;
 
-    // No packet is marked at its departure from a queue that then has fewer bytes.
+    // Dequeue marks no packet that leaves fewer bytes behind.
     std::uint64_t unmarked_below_bytes(EcnBits packet) const {
         return weight == 0 && mark_at == MarkAt::dequeue ? curve(packet).min() : 0;
     }
@@ -78,7 +77,7 @@ struct WredDecision {
     bool looked = false;            // a curve was asked
 };
 
-// The average of one queue's length in bytes, as rte_red keeps it.
+// The average length of a queue in bytes, as in rte_red.
 class AverageLength {
   public:
     std::uint64_t bytes() const { return scaled_ >> (fraction_bits + weight_); }
@@ -99,16 +98,15 @@ class AverageLength {
 // State of WRED at one queue.
 class WredQueue {
   public:
-    // Whether `arrival` and `departure` have anything to do for such a packet; if not, they need not be
-    // called.
+    // True when `arrival` (`departure`) must be called for such a packet.
     static bool looks_at_arrival(const WredProfile& profile, EcnBits packet, bool lossless) {
         return profile.weight != 0 || may_act_at_arrival(profile, packet, lossless);
     }
     static bool looks_at_departure(const WredProfile& profile, EcnBits packet) {
         return profile.ecn && packet.may_be_marked() && profile.mark_at != MarkAt::enqueue;
     }
-    // `length` bytes are in the queue, the packet not yet. `draw()` gives 32 random bits and is called only
-    // where the curve leaves a choice.
+    // `length`: bytes in the queue before the packet. `draw()` gives 32 random bits, and is called only where
+    // the curve leaves a choice.
     template <class Draw>
     WredDecision arrival(const WredProfile& profile, EcnBits packet, bool lossless, std::uint64_t length,
                          Time now, Duration idle_packet, Draw&& draw) {
@@ -130,7 +128,7 @@ class WredQueue {
     std::uint64_t average_bytes() const { return average_.bytes(); }
 
   private:
-    // Such a packet is dropped, not marked, when its curve chooses it.
+    // True when the curve drops such a packet, not marks it.
     static bool is_dropped(const WredProfile& profile, EcnBits packet) {
         return packet.ecn() == Ecn::not_ect || !profile.ecn;
     }

@@ -6,19 +6,16 @@
 namespace sluice {
 namespace {
 
-bool covers(const IpPrefix& prefix, const std::array<std::uint8_t, 16>& address) {
-    const std::size_t whole = prefix.length / 8U;
-    if (!std::equal(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(whole),
-                    prefix.address.bytes.begin()))
-        return false;
-    const unsigned rest = prefix.length % 8U;
-    return rest == 0 || (unsigned{address[whole]} ^ prefix.address.bytes[whole]) >> (8 - rest) == 0;
-}
-
 bool covers(const std::optional<IpPrefix>& prefix, FrameKind kind,
             const std::array<std::uint8_t, 16>& address) {
     if (!prefix) return true;
-    return kind == (prefix->address.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4) && covers(*prefix, address);
+    const auto& bytes = prefix->address.bytes;
+    const std::size_t whole = prefix->length / 8U;
+    if (kind != (prefix->address.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4) ||
+        !std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(whole), address.begin()))
+        return false;
+    const unsigned rest = prefix->length % 8U;
+    return rest == 0 || (unsigned{address[whole]} ^ bytes[whole]) >> (8 - rest) == 0;
 }
 
 }  // namespace

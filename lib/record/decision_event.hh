@@ -1,10 +1,9 @@
-// The decisions about one packet, stage by stage, and about one pause, with the numbers behind them.
+// The decisions about a packet, stage by stage, or about a pause, with their numbers.
 //
 // Workers post these events to control, which joins those of a packet by its key. Values only, of a fixed
-// size; a number is the one that the stage compared, before the packet unless its name says otherwise. Cells
-// are those of the switch, limits may be larger than the buffer. `DecisionFilter` says which packets are
-// recorded at all: what is known at arrival chooses there, the egress port once it is routed, the verdict
-// when the record is complete.
+// size; numbers are those that the stage compared, before the packet unless the name says otherwise. Cells
+// are those of the switch, limits may be larger than the buffer. `DecisionFilter` chooses packets: at
+// arrival, by the egress port once it is routed, and by the verdict when the record is complete.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@
 
 namespace sluice {
 
-// A packet of this switch: the n-th that came in by a port, MAC control not counted.
+// The n-th packet that came in by a port, without MAC control.
 struct DecisionKey {
     PortId port = 0;
     std::uint64_t sequence = 0;
@@ -136,7 +135,7 @@ struct Admitted {
     std::int64_t pool_size = 0;  // S
 };
 
-// The question to the egress queue, before its answer: refused when a Dropped follows.
+// State before egress admission; a Dropped follows a refusal.
 struct Enqueued {
     bool limited = false;  // a lossless queue has no limit
     std::uint32_t cells = 0;
@@ -173,7 +172,7 @@ struct Punted {
     PuntClass punt{};
 };
 
-// It was routed to a port that the filter leaves out: forget it.
+// Routed to a port that the filter leaves out: forget the packet.
 struct Unwanted {};
 
 // A group went into XOFF or out of it. The key's sequence is the group's number.
@@ -200,8 +199,8 @@ struct GroupPaused {
     std::uint32_t unknown = 0;                  // cells from before, or on their way back
 };
 
-// Puts it into a list of `count`, most cells first; where the list is full, the fewest become `others`. Equal
-// ones stay in the order in which they are offered.
+// Inserts into a list of `count`, most cells first, equal ones in order; where the list is full, the fewest
+// become `others`.
 void add_most_first(std::span<GroupPaused::Filler> list, std::uint32_t& count,
                     const GroupPaused::Filler& filler, std::uint32_t& others);
 

@@ -1,5 +1,4 @@
-// A queue's depth over time, for pictures: bounded, told of each change. Its mean and deviation over time are
-// exact.
+// A queue's depth over time, for pictures: bounded. Mean and deviation over time are exact.
 //
 // Time is cut into slots of equal width; a slot keeps the highest and the last depth seen in it. When all
 // slots are full, neighbors are merged and the width doubles, so peaks survive at any length of run.
@@ -36,7 +35,7 @@ class DepthTrace {
     std::span<const Slot> slots() const { return slots_; }
     Duration width() const { return {width_ps_}; }
 
-    // Over the time from 0 to `now`, which is not before the last change; 0 until the first one.
+    // From 0 to `now`, which is not before the last change.
     struct Moments {
         double mean = 0;
         double deviation = 0;  // standard
@@ -51,7 +50,7 @@ class DepthTrace {
     }
 
   private:
-    // Depth, and depth squared, times the time that it lasted.
+    // Integrals of depth, and of depth squared, over time.
     struct Weights {
         double area = 0;
         double squares = 0;

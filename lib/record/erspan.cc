@@ -1,10 +1,8 @@
 #include "lib/record/erspan.hh"
 
-#include <algorithm>
 #include <bit>
 
-#include "lib/frame/checksum.hh"
-#include "lib/frame/headers.hh"
+#include "lib/frame/ip_header.hh"
 
 namespace sluice {
 namespace {
@@ -30,39 +28,6 @@ struct ErspanHeader {
 };
 static_assert(sizeof(ErspanHeader) == erspan_header_bytes);
 
-template <class Header>
-void append(std::vector<std::uint8_t>& frame, const Header& header) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&header);
-    frame.insert(frame.end(), bytes, bytes + sizeof header);
-}
-
-void append_ip(std::vector<std::uint8_t>& frame, const ErspanPath& path, std::size_t payload_bytes) {
-    constexpr std::uint8_t hops = 64;
-    constexpr std::uint16_t dont_fragment = 0x4000;
-    const unsigned tos = path.dscp << 2U;
-    if (path.to.is_v6) {
-        Ipv6Header ip{};
-        ip.version_class_flow.set(6U << 28 | tos << 20);
-        ip.payload_length.set(static_cast<std::uint16_t>(payload_bytes));
-        ip.next_header = ip_protocol::gre;
-        ip.hop_limit = hops;
-        ip.source = path.from.bytes;
-        ip.destination = path.to.bytes;
-        return append(frame, ip);
-    }
-    Ipv4Header ip{};
-    ip.version_ihl = 0x45;
-    ip.tos = static_cast<std::uint8_t>(tos);
-    ip.total_length.set(static_cast<std::uint16_t>(sizeof ip + payload_bytes));
-    ip.fragment.set(dont_fragment);
-    ip.ttl = hops;
-    ip.protocol = ip_protocol::gre;
-    std::copy_n(path.from.bytes.begin(), 4, ip.source.bytes.begin());
-    std::copy_n(path.to.bytes.begin(), 4, ip.destination.bytes.begin());
-    ip.checksum.set(internet_checksum({reinterpret_cast<const std::uint8_t*>(&ip), sizeof ip}));
-    append(frame, ip);
-}
-
 }  // namespace
 
 std::uint16_t erspan_tag(const MirrorHead& head) {
@@ -74,6 +39,7 @@ std::uint16_t erspan_tag(const MirrorHead& head) {
 
 std::vector<std::uint8_t> erspan_frame(const MirrorHead& head, std::span<const std::uint8_t> bytes,
                                        std::uint64_t stamp_ns, const ErspanPath& path) {
+    constexpr std::uint16_t dont_fragment = 0x4000;
     constexpr std::uint64_t ns_per_s = 1'000'000'000;
     constexpr unsigned has_sequence = 1U << 12;
     constexpr unsigned version_3 = 2, is_ethernet = 1U << 15, ieee_1588 = 2U << 1, has_subheader = 1;
@@ -86,12 +52,15 @@ std::vector<std::uint8_t> erspan_frame(const MirrorHead& head, std::span<const s
     frame.reserve(path.link.size() + erspan_packet_bytes(path.to.is_v6) + bytes.size());
     frame.assign(path.link.begin(), path.link.end());
     store_be<std::uint16_t>(&frame[frame.size() - 2], path.to.is_v6 ? ether_type::ipv6 : ether_type::ipv4);
-    append_ip(frame, path, gre_header_bytes + erspan_header_bytes + bytes.size());
+    append_ip_header(
+        frame,
+        {path.from, path.to, static_cast<std::uint8_t>(path.dscp << 2U), ip_protocol::gre, dont_fragment},
+        gre_header_bytes + erspan_header_bytes + bytes.size());
     GreHeader gre;
     gre.flags.set(has_sequence);
     gre.protocol.set(type_3);
     gre.sequence.set(path.sequence);
-    append(frame, gre);
+    append_header(frame, gre);
     ErspanHeader header;
     header.version_vlan.set(version_3 << 12);
     header.class_session.set(
@@ -102,7 +71,7 @@ std::vector<std::uint8_t> erspan_frame(const MirrorHead& head, std::span<const s
                                                 has_subheader));
     header.platform.set(port_and_seconds | head.shown_at());
     header.seconds.set(static_cast<std::uint32_t>(stamp_ns / ns_per_s));
-    append(frame, header);
+    append_header(frame, header);
     frame.insert(frame.end(), bytes.begin(), bytes.end());
     return frame;
 }

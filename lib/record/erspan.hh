@@ -2,10 +2,9 @@
 // with a sequence number (RFC 2784, RFC 2890), in IPv4 or IPv6.
 //
 // The header has the time of day in nanoseconds (granularity "IEEE 1588": nanoseconds in the timestamp,
-// seconds in a subheader of platform 5), the number of the port and the direction, the traffic class as COS,
-// the session, and whether the frame was cut. It has no field for what happened to the frame: its security
-// group tag, which a switch without security groups leaves empty, has that (erspan_tag). The egress port of a
-// frame that was dropped, its ingress sequence, and how long a frame waited find no place.
+// seconds in a subheader of platform 5), port and direction, the traffic class as COS, the session, and
+// whether the frame was cut. The unused security group tag carries the event (erspan_tag). The egress port of
+// a dropped frame, its ingress sequence, and its wait have no field.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ std::uint16_t erspan_tag(const MirrorHead& head);
 std::vector<std::uint8_t> erspan_frame(const MirrorHead& head, std::span<const std::uint8_t> bytes,
                                        std::uint64_t stamp_ns, const ErspanPath& path);
 
-// Whether a frame, of which `bytes` are the first, is ERSPAN of any type. Its headers may be anything.
+// True when a frame that begins with `bytes`, which may be invalid, is ERSPAN of any type.
 bool is_erspan(std::span<const std::uint8_t> bytes);
 
 }  // namespace sluice

@@ -1,11 +1,9 @@
-// Excursions of a queue's depth above a threshold: start, length, the peak and its instant, marks and drops
-// meanwhile, and the ports that fed it.
+// Excursions of a queue's depth above a threshold.
 //
-// One meter a queue; the owner of the queue calls it after every change of its depth. Below the threshold,
-// and when off, that costs one comparison. An excursion begins with the packet that lifts the depth above
-// the threshold and ends when the depth is back at half of it or below: a queue that grows and shrinks by a
-// packet at a time about the threshold would else burst with every packet. Packets that were in the queue
-// before it began are not counted for the ports that fed it.
+// A meter for each queue; the owner of the queue calls it after every change of its depth. Below the
+// threshold, and when off, that costs a comparison. An excursion begins with the packet that lifts the depth
+// above the threshold and ends when the depth is at half of it or below, so that a queue about the threshold
+// does not burst with every packet. Ports whose packets were in the queue before do not count as feeding it.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +41,9 @@ class MicroburstMeter {
         if (is_above(cells)) [[unlikely]]
             above(now, cells, from);
     }
-    // Whether `rose` would have something to do.
+    // True when `rose` must be called.
     bool is_above(std::uint32_t cells) const { return cells > threshold_; }
-    // Cells have left. The excursion that ends with it; port and queue are the caller's to fill in.
+    // Cells have left. Returns the excursion that ends; the caller sets port and queue.
     std::optional<Microburst> fell(Time now, std::uint32_t cells) {
         if (!active_ || cells > end_) [[likely]]
             return std::nullopt;
@@ -60,7 +58,7 @@ class MicroburstMeter {
         if (active_) ++burst_.dropped;
     }
 
-    // The excursion under way, as it stands.
+    // The excursion under way.
     std::optional<Microburst> running(Time now) const {
         if (!active_) return std::nullopt;
         Microburst burst = burst_;

@@ -1,9 +1,9 @@
-// Frames for an operator to look at: of packets that are dropped or wait long, and of pauses. A worker copies
-// their first bytes and what happened to them into a ring of its own, from which control writes them.
+// Mirrored frames, of packets that are dropped or wait long, and of pauses. A worker copies their first bytes
+// and the event into a ring of its own, from which control writes them.
 //
-// A mirror is a choice of them. Which mirrors want a frame is decided once, by the worker; the rate of a
-// mirror is control's, which sees the frames of all workers in one order. Times are those of the turn in
-// which the switch dropped, sent or took in the frame.
+// The worker decides once which mirrors want a frame; control limits a mirror's rate, as it sees the frames
+// of all workers in one order. Times are those of the turn in which the switch dropped, sent or received the
+// frame.
 #pragma once
 
 #include <algorithm>
@@ -51,11 +51,11 @@ struct MirrorHead {
     bool lossless = false;
     std::uint8_t mirrors = 0;  // bit n: mirror n wants it
 
-    // On the interface that the frame came in by, or else on the one that it leaves by.
+    // Shown at its ingress interface, or else at its egress.
     bool is_inbound() const { return event == MirrorEvent::drop || egress == no_port; }
     PortId shown_at() const { return is_inbound() ? ingress : egress; }
 
-    // By this order the frames of one instant are the same with any number of workers.
+    // An order of the frames of an instant that does not depend on the number of workers.
     auto order() const { return std::tuple(at.ps, event, ingress, egress, sequence); }
 };
 
@@ -79,7 +79,7 @@ static_assert(drop_reason_count <= 64);
 
 struct MirrorRing;
 
-// Of all mirrors, as workers read it.
+// The settings of all mirrors, as workers read them.
 struct MirrorPolicy {
     std::uint8_t events = 0;  // that any mirror wants
     std::uint16_t bytes = 0;  // of a frame, at most

@@ -1,5 +1,5 @@
-// The way of mirrored frames from a worker to control. Apart from mirror.hh, which the configuration includes
-// and so nearly every file of control.
+// Mirrored frames from a worker to control. Apart from mirror.hh, which nearly every file of control
+// includes.
 #pragma once
 
 #include <array>
@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-// From one worker to control.
 struct MirrorRing {
     using Frames = FrameMailbox<MirrorHead, max_mirrored_bytes>;
     explicit MirrorRing(std::uint16_t slots) : frames(slots) {}

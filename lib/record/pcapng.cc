@@ -6,17 +6,8 @@
 namespace sluice::pcapng {
 namespace {
 
-constexpr std::uint32_t interface_block = 1;
-constexpr std::uint32_t packet_block = 6;
-constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
-constexpr std::uint16_t ethernet = 1;  // LINKTYPE_ETHERNET
-
 // Options of any block, of a section, an interface, a packet.
-constexpr std::uint16_t end_of_options = 0, comment = 1;
-constexpr std::uint16_t user_application = 4;
-constexpr std::uint16_t if_name = 2, if_speed = 8, if_tsresol = 9;
-constexpr std::uint16_t epb_flags = 2;
-
+constexpr std::uint16_t comment = 1, user_application = 4, if_name = 2, if_speed = 8, epb_flags = 2;
 constexpr std::size_t max_option_bytes = 65'535;
 
 template <class Integer>
@@ -28,7 +19,7 @@ void add(std::string& out, Integer value) {
 
 void pad(std::string& out, std::size_t bytes) { out.append((4 - bytes % 4) % 4, '\0'); }
 
-// No longer than an option may be, and no part of a character at its end.
+// Cuts to an option's length, not within a character.
 std::string_view cut(std::string_view text) {
     if (text.size() <= max_option_bytes) return text;
     std::size_t end = max_option_bytes;
@@ -52,7 +43,7 @@ void add_number(std::string& out, std::uint16_t code, Integer value) {
 
 void end_options(std::string& out) { add_option(out, end_of_options, {}); }
 
-// A block of a type; its length stands in front of the body and behind it.
+// A block has its length in front of the body and behind it.
 template <class Body>
 void add_block(std::string& out, std::uint32_t type, Body body) {
     const std::size_t begin = out.size();

@@ -1,9 +1,9 @@
-// The blocks of a pcapng file (draft-ietf-opsawg-pcapng, section version 1.0), the only place that knows
-// them: a section header, one interface description for each port, then enhanced packet blocks, whose
-// comments say what happened to the packet. Timestamps are nanoseconds since the epoch.
+// The blocks of a pcapng file (draft-ietf-opsawg-pcapng, section version 1.0): a section header, an interface
+// description for each port, then enhanced packet blocks, whose comments describe the packet's event.
+// Timestamps are nanoseconds since the epoch.
 //
-// Every function appends one block to `out`, whole and padded. Integers are in the machine's byte order,
-// which the section header tells. Texts are UTF-8; longer ones than an option can hold are cut.
+// Every function appends a block to `out`, whole and padded. Integers are in the machine's byte order, which
+// the section header tells. Texts are UTF-8, cut to an option's length.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,10 @@
 namespace sluice::pcapng {
 
 constexpr std::uint32_t section_block = 0x0A0D0D0A;  // the first four bytes of every file
+constexpr std::uint32_t interface_block = 1, packet_block = 6;
+constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
+constexpr std::uint16_t ethernet = 1;                        // LINKTYPE_ETHERNET
+constexpr std::uint16_t end_of_options = 0, if_tsresol = 9;  // codes of options
 
 enum class Direction : std::uint8_t { unknown, inbound, outbound };  // of a packet, at its interface
 

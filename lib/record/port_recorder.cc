@@ -1,7 +1,5 @@
 #include "lib/record/port_recorder.hh"
 
-#include <utility>
-
 namespace sluice {
 namespace {
 
@@ -9,7 +7,7 @@ std::size_t part(std::size_t entries, std::size_t divisor) {
     return std::max<std::size_t>(entries / divisor, 1);
 }
 
-// The entry is written again; one that is in the ring no more is added anew.
+// Writes the entry again, or adds it anew when it is no longer in the ring.
 template <class Record>
 void keep(LatestEntries<Record>& ring, OpenRecord<Record>& open) {
     if (!open.number || !ring.replace(*open.number, open.record)) open.number = ring.add(open.record);
@@ -114,7 +112,7 @@ void PortRecorder::pause_ended(ClassId priority, Duration paused) {
     keep(received_, open);
 }
 
-// In a row, or soon after the last one: a flood makes an entry a reason each `spell_gap` at most.
+// In a row, or soon after the last one, so that a flood makes an entry for a reason each `spell_gap` at most.
 bool PortRecorder::goes_on(const Drop& drop, Time now) const {
     const auto& open = open_drops_[static_cast<std::size_t>(drop.reason)];
     if (sluice::goes_on(open, open.record.last, now)) return true;

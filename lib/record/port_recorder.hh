@@ -1,8 +1,8 @@
-// Keeps the last events of a port (spells.hh) in rings of a fixed size. The port's owner writes,
-// without allocation, at events alone; any thread reads the rings.
+// Keeps the last events of a port (spells.hh) in rings of a fixed size. The port's owner writes, without
+// allocation, at events only; any thread reads.
 //
-// A ring a kind, so that a flood of drops does not push out pauses: a quarter of the entries each for pauses
-// sent, pauses received and drops, an eighth each for microbursts and for storms and links.
+// A ring for each kind, so that a flood of drops does not push out pauses: a quarter of the entries each for
+// pauses sent, pauses received and drops, an eighth each for microbursts and for storms and links.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// One entry of a ring that is written again while its spell goes on.
+// An entry of a ring that is written again while its spell goes on.
 template <class Record>
 struct OpenRecord {
     std::optional<std::uint64_t> number;  // nothing: there was none
@@ -31,7 +31,7 @@ class PortRecorder {
     // Takes all of its memory at once.
     void touch();
 
-    // Owner. Whether an XOFF of the group now begins a spell; the circumstances of others are not kept.
+    // Owner. True when an XOFF of the group now begins a spell: only then the circumstances are kept.
     bool begins_spell(ClassId group, Time now) const;
     // The circumstances at an XOFF that begins a spell.
     struct Start {
@@ -47,8 +47,7 @@ class PortRecorder {
         peak_headroom_[group] = std::max(peak_headroom_[group], cells);
     }
 
-    // Priorities that are obeyed now; paused(priority): the time for which it was paused in all, without a
-    // pause that runs.
+    // Priorities that are obeyed now; paused(priority): its total paused time, without a running pause.
     template <class Paused>
     void obeyed(std::uint8_t priorities, Time now, Paused paused) {
         for_each_class(priorities & ~obeyed_, [&](ClassId n) { pause_received(n, now, paused(n)); });
@@ -65,7 +64,7 @@ class PortRecorder {
         bool lossless;
         std::uint32_t bytes;
     };
-    // False: it begins an entry, which wants its flow.
+    // False: it begins an entry, which needs its flow.
     bool goes_on(const Drop& drop, Time now) const;
     void dropped(const Drop& drop, Time now, const FlowKey& flow);
 

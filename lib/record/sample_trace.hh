@@ -1,7 +1,7 @@
-// Samples over time, for pictures: bounded, each taken at an instant that there is anyway.
+// Samples over time, for pictures: bounded.
 //
 // Time is cut into slots of equal width; a slot has the first sample that was offered in it. When all places
-// are taken the width doubles, until some fall together. So totals that only rise lose no more than steps.
+// are taken the width doubles until some fall together. A counter loses resolution, not value.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ class SampleTrace {
     SampleTrace(std::size_t limit, Duration width)
         : limit_(limit), width_ps_(static_cast<std::uint64_t>(width.ps)) {}
 
-    // Whether there is none in its slot; `now` does not go back, here as below.
+    // True when its slot has none; `now` does not go back.
     bool wants(Time now) const { return now.ps >= next_ps_; }
-    // One that is wanted.
+    // Adds a wanted sample.
     void add(Time now, Sample sample) {
         while (taken_.size() == limit_) thin();
         if (!wants(now)) return;

@@ -1,4 +1,4 @@
-// For how much of the time something was on, for pictures: bounded, told of each change, exact in the sum.
+// The share of time in which something was on, for pictures: bounded, exact in the sum.
 //
 // Time is cut into slots of equal width, and a slot has the time in it that was on. When all slots are in
 // use, neighbors are added up and the width doubles, so a run of any length keeps all of its time.
@@ -28,13 +28,13 @@ class ShareTrace {
         on_ = on;
         since_ = now.ps;
     }
-    // Up to `now`, which is not before the last change: on-time of each slot, in picoseconds.
+    // On-time of each slot in picoseconds, up to `now`, which is not before the last change.
     std::vector<std::int64_t> slots(Time now) const {
         ShareTrace all = *this;
         all.change(now, false);
         return std::move(all.slots_);
     }
-    // Of those slots.
+    // The width of those slots.
     Duration width(Time now) const {
         ShareTrace all = *this;
         all.change(now, false);

@@ -1,8 +1,8 @@
-// What the recorder keeps of a port: pauses that it sent and received, drops, microbursts, storms and changes
-// of its link. Values only; times are the switch's, sizes cells.
+// The recorder's entries for a port: pauses sent and received, drops, microbursts, storms and link changes.
+// Values only; times are the switch's, sizes cells.
 //
-// Events of a kind that follow each other are one entry, a spell: pauses and microbursts that begin within
-// `spell_gap` of the end of the one before, at the same group, priority or queue; drops for one reason.
+// Consecutive events of a kind are one entry, a spell: pauses and microbursts that begin within `spell_gap`
+// of the end of the one before, at the same group, priority or queue; drops for one reason.
 #pragma once
 
 #include <array>

@@ -1,11 +1,10 @@
-// Collective communication as the ranks of a job do it, each by itself: whom to send to and whose data to
-// await, round by round, and the state machine that follows it.
+// Collective communication of the ranks of a job: the peers to send to and to await in each round, and the
+// state machine that follows.
 //
 // A step is one run of the collective over `bytes`, in rounds; `compute` lies between two steps. A rank goes
-// to the next round when all that it awaits has arrived, and ends a step when its own messages are
-// acknowledged, too. It learns of both from its own queue pairs alone; messages of one queue pair arrive in
-// order, so a peer that is ahead needs no word about it. Sends run ahead of the peer by at most `max_ahead`
-// messages of a queue pair.
+// to the next round when all awaited data has arrived, and ends a step when its own messages are
+// acknowledged, too. It learns both from its own queue pairs only; messages of a queue pair arrive in order.
+// Sends run ahead of the peer by at most `max_ahead` messages of a queue pair.
 //
 // Algorithms: rings as in NCCL (Patarasuk and Yuan, 2009); halving-doubling (Rabenseifner, 2004; Thakur et
 // al., 2005); all-to-all in one round, as grouped sends and receives; pipeline: stages that hand parts on.
@@ -13,7 +12,6 @@
 // construction.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,7 +35,7 @@ struct CollectiveSettings {
     CollectiveKind kind = CollectiveKind::ring_allreduce;
     std::uint32_t ranks = 2;          // >= 2; of halving_doubling: a power of two
     std::uint64_t bytes = 1'000'000;  // >= chunks() * queue_pairs
-    std::uint32_t parts = 8;          // of pipeline: what is handed on at once is 1/parts of it
+    std::uint32_t parts = 8;          // of pipeline: a stage hands on 1/parts at once
     std::uint32_t queue_pairs = 1;    // to each peer, which share a message evenly
     std::uint32_t steps = 1;
     Duration compute{};  // between two steps
@@ -76,8 +74,8 @@ class CollectiveRounds {
     std::uint32_t ranks_, parts_, rank_;
 };
 
-// Bus bandwidth of nccl-tests (doc/PERFORMANCE.md) is this times `bytes` over the time: what a link carries,
-// whatever the number of ranks. Numerator and denominator; of pipeline: 1.
+// Bus bandwidth of nccl-tests (doc/PERFORMANCE.md), the load of a link, is this times `bytes` over the time;
+// of pipeline: 1.
 struct BusFactor {
     std::uint64_t numerator, denominator;
 };
@@ -102,7 +100,7 @@ class CollectiveRank {
     enum class State : std::uint8_t { waiting, running, done, failed };
     static constexpr std::uint32_t max_ahead = 8;
 
-    // Of a step that has begun; `received` and `ended` when they are over.
+    // A step that has begun; `received` and `ended`: once they are over.
     struct Step {
         Time begun;
         std::optional<Time> received;  // all data of the step
@@ -121,7 +119,7 @@ class CollectiveRank {
         return state_ == State::waiting ? std::optional(begins_) : std::nullopt;
     }
     void expire(Time now);
-    // One of its messages has been acknowledged, or has failed; one of a peer's has arrived. `qp` is its own.
+    // Its message on its own `qp` has been acknowledged, or has failed; a peer's has arrived.
     void completed(QpIndex qp, bool failed, Time now);
     void delivered(QpIndex qp, Time now);
     // After each event, until there is none.

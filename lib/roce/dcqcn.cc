@@ -130,7 +130,7 @@ void ReactionPoint::on_sent(std::uint32_t wire_bytes, Time now) {
     }
 }
 
-// Of an increase and a cut at the same tick the increase comes first: its timer was started before (ns-3).
+// An increase comes before a cut at the same tick: its timer was started before (ns-3).
 void ReactionPoint::on_timer(Time now) {
     for (auto next = next_timer(); next && *next <= now; next = next_timer()) {
         if (!at_line() && increase_at_ == *next) {

@@ -1,4 +1,4 @@
-// DCQCN's reaction point: the rate of one queue pair (Zhu et al., SIGCOMM 2015), or none.
+// DCQCN's reaction point: the rate of a queue pair (Zhu et al., SIGCOMM 2015), or none.
 //
 // `dcqcn` and `dcqcn_paper` follow the paper's rules: a CNP cuts at once; timer and byte counter raise. The
 // paper's constants are for 40 Gb/s, and dcqcn_paper has them at every speed; dcqcn has its rates and bytes
@@ -7,10 +7,10 @@
 // either counter is fast recovery, one beyond F of both is hyper increase, and between them the increase is
 // additive.
 //
-// Time moves by events only: each first takes the timers due by its `now`, in order, so a caller that comes
-// late gets the same state. At line rate no timer is armed. Alpha decays when it is looked at.
-// All is integers. Rates are bits/s on the wire; a cut and a mean of two are rounded up, so recovery ends.
-// Alpha and g are parts of 2^60; a decay over any number of ticks errs by less than 2^-56 at g = 1/256.
+// Each event first takes the timers due by its `now`, in order, so a late caller gets the same state. At line
+// rate no timer is armed. Alpha decays when it is read. Integers only: rates are bits/s on the wire; a cut
+// and a mean of two are rounded up, so recovery ends. Alpha and g are parts of 2^60; a decay over any number
+// of ticks errs by less than 2^-56 at g = 1/256.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ class ReactionPoint {
     void on_cnp(Time now);
     void on_sent(std::uint32_t wire_bytes, Time now);
     void on_timer(Time now);
-    // When the rate next changes, or may, if nothing is heard and nothing sent until then.
+    // When the rate next changes, or may, without another event.
     std::optional<Time> next_timer() const {
         std::optional<Time> next;
         if (!at_line()) next = increase_at_;
@@ -75,7 +75,7 @@ class ReactionPoint {
     Rate rate() const { return {rate_}; }
     Rate target_rate() const { return {target_}; }
     bool at_line() const { return rate_ == line() && target_ == line(); }
-    // Of a rate that is below the line's: since its last cut.
+    // Time since the last cut of a rate below the line's.
     Duration since_cut(Time now) const {
         return now - increase_at_ + parameters_->increase_period * (std::int64_t{timer_count_} + 1);
     }
@@ -105,11 +105,10 @@ class ReactionPoint {
     bool decrease_due_ = false;     // dcqcn_timer: the next decrease tick cuts
 };
 
-// DCQCN's notification point: whether a CE-marked packet is answered by a CNP.
+// DCQCN's notification point: decides whether a CNP answers a CE-marked packet.
 //
 // At most one CNP goes per interval and scope: the queue pair, the peer's address, or the whole port, as NICs
-// differ. The caller numbers queue pairs and peers from 0. A NIC that never echoes CE has no notification
-// point.
+// differ. The caller numbers queue pairs and peers from 0.
 enum class CnpScope : std::uint8_t { queue_pair, peer, port };
 
 class NotificationPoint {

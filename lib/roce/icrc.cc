@@ -10,7 +10,7 @@
 namespace sluice::roce {
 namespace {
 
-// Of all bytes before these, whose CRC is `crc`, and these; 0 at the beginning.
+// Continues the CRC `crc` of the bytes before; 0 at the beginning.
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::uint8_t> bytes) {
     return crc32_gzip_refl(crc, bytes.data(), bytes.size());
 }

@@ -2,8 +2,7 @@
 // stand for the routing header that RoCEv2 lacks; then IP header to pad, with these set to ones: IPv4 TOS,
 // TTL and checksum; IPv6 traffic class, flow label and hop limit; UDP checksum; BTH byte 4 (FECN, BECN).
 //
-// isa-l reckons it, with the CPU's carry-less multiplication where there is any: 78, 424 and 1552
-// instructions for 64, 1024 and 4096 bytes with PCLMULQDQ.
+// By isa-l: 78, 424 and 1552 instructions for 64, 1024 and 4096 bytes with PCLMULQDQ.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,7 @@ namespace sluice::roce {
 
 inline constexpr std::uint32_t icrc_bytes = 4;  // behind the pad, least significant byte first
 
-// Of an IP packet whose ICRC is cut off. The caller has seen its version, and that UDP and BTH are whole
-// within it, at `udp` behind the IP header and whatever extends that.
+// The ICRC of an IP packet without it, of a valid version, with whole UDP and BTH at `udp`.
 std::uint32_t icrc(std::span<const std::uint8_t> packet, std::size_t udp);
 
 std::uint32_t load_icrc(const std::uint8_t* at);

@@ -43,6 +43,10 @@ constexpr std::array<Point, 9> alibaba_storage_points{{{0, 0},
                                                        {256'000, 9'753},
                                                        {2'000'000, 10'000}}};
 
+constexpr std::uint64_t ln_2 = 0xB172'17F7'D1CF'79ABULL;  // ln 2 in parts of 2^64, rounded down
+
+bool is_open_loop(ArrivalKind kind) { return kind == ArrivalKind::poisson || kind == ArrivalKind::on_off; }
+
 }  // namespace
 
 bool MessageSizes::valid(std::span<const Point> points) {
@@ -98,13 +102,6 @@ std::uint32_t MessageSizes::max_bytes() const {
     while (points_[n - 1].cumulative == whole) --n;
     return points_[n].bytes;
 }
-namespace {
-
-constexpr std::uint64_t ln_2 = 0xB172'17F7'D1CF'79ABULL;  // ln 2 in parts of 2^64, rounded down
-
-bool is_open_loop(ArrivalKind kind) { return kind == ArrivalKind::poisson || kind == ArrivalKind::on_off; }
-
-}  // namespace
 
 // With x = 2^e m, m in [1, 2): squaring m doubles its logarithm, whose next bit is whether m reaches 2.
 std::uint64_t exponential(std::uint64_t drawn) {

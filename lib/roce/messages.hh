@@ -1,11 +1,8 @@
-// Sizes of messages, and when they come.
+// Sizes and times of messages.
 //
-// Sizes are fixed, uniform, or of a published distribution.
-//
-// A distribution is a table of points, cumulative in 1/10 000: with the share between two points a message
-// has each size above the lower point up to the upper one with equal probability. That is the linear
-// interpolation of the published tables in whole bytes, never 0, and its mean is exact. A draw of 64 bits
-// gives a size; integers only, each size's probability within 2^-32 of what it should be.
+// Sizes are fixed, uniform, or of a published distribution: a table of points, cumulative in 1/10 000,
+// interpolated linearly in whole bytes, never 0. The mean is exact. A draw of 64 bits gives a size; integers
+// only, each size's probability within 2^-32.
 #pragma once
 
 #include <array>
@@ -48,11 +45,10 @@ class MessageSizes {
     std::size_t count_ = 0;
 };
 
-// Random numbers of a host's messages: a draw is a function of the run's seed, the queue pair and the
-// message.
+// Random numbers of messages: a draw is a function of the run's seed, the queue pair and the message.
 //
-// `queue_pair` is an identity that no other host changes: made of addresses and the index within a pair of
-// hosts, not of a count over the run. So adding a host changes nobody else's draws.
+// `queue_pair` is made of addresses and the index within a pair of hosts, so adding a host changes no other
+// draws.
 enum class MessageDraw : std::uint32_t { size = 1, gap = 2, phase = 3 };
 
 struct MessageDraws {
@@ -88,7 +84,7 @@ struct ArrivalParameters {
 // -ln((drawn + 1) / 2^64) in parts of 2^32: exponential with mean 1; at most 44.4.
 std::uint64_t exponential(std::uint64_t drawn);
 
-// Mean gap by which messages of such a mean load a rate by `share_ppm` millionths, > 0; at most 1000 s.
+// Mean gap of messages that load a rate by `share_ppm` millionths, > 0; at most 1000 s.
 Duration mean_gap(std::uint64_t mean_millibytes, Rate rate, std::uint32_t share_ppm);
 
 class Arrivals {
@@ -96,8 +92,7 @@ class Arrivals {
     // `parameters` outlive it and do not change.
     Arrivals(const ArrivalParameters& parameters, MessageDraws draws);
 
-    // When the next message comes, or none before one completes, or none ever. Closed loop: the start, or
-    // when its place was freed.
+    // When the next message comes; nothing: none, or none before one completes.
     std::optional<Time> next() const;
     std::uint64_t message() const { return message_; }  // its number, from 0
     void begin_message();                               // it came

@@ -31,26 +31,13 @@ bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != 
 
 }  // namespace
 
-void Nic::Turns::add(QpIndex qp) {
-    if (waits[qp]) return;
-    waits[qp] = true;
-    queue.push_back(qp);
-}
-
-QpIndex Nic::Turns::take() {
-    const QpIndex qp = queue.front();
-    queue.pop_front();
-    waits[qp] = false;
-    return qp;
-}
-
 Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
          std::span<const QpSettings> queue_pairs, std::span<const RankSettings> ranks)
     : settings_(settings),
       flows_(std::move(flows)),
       flow_statistics_(flows_.size()),
       schedule_(data_classes(flows_, queue_pairs)),
-      timers_(std::vector<ClassId>(queue_pairs.size(), 0)),
+      timers_(queue_pairs.size()),
       ranks_(ranks.begin(), ranks.end()),
       notification_(settings.cnp_scope, settings.cnp_interval, queue_pairs.size(), queue_pairs.size()),
       replies_(queue_pairs.size()),
@@ -75,29 +62,28 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
     settle(Time{});
 }
 
-// Those whose time has come since the event before, each at its time.
+// Fills with data that is due since the event before, each at its time.
 void Nic::fill_rings(Time now) {
-    for (auto turn = schedule_.first(room_); turn.qp != SendSchedule::nobody && turn.at <= now;
-         turn = schedule_.first(room_)) {
+    for (auto turn = schedule_.first(room_); turn.is_due(now); turn = schedule_.first(room_)) {
         const Time moment = max(turn.at, moment_);
-        QueuePair& qp = queue_pairs_[turn.qp];
+        QueuePair& qp = queue_pairs_[turn.number];
         const ClassId priority = qp.flow().data.priority;
         Ring& ring = rings_[priority];
-        ring.push_back({turn.qp, qp.next_data(moment), pushed_++});
+        ring.push_back({turn.number, qp.next_data(moment), pushed_++});
         if (ring.full()) room_ &= ~(1U << priority);
         qp.listed.sends = qp.has_data();
         if (qp.listed.sends)
-            schedule_.set_ready(turn.qp, qp.paced_until());
+            schedule_.set_ready(turn.number, qp.paced_until());
         else
-            schedule_.set_idle(turn.qp);
-        note_others(turn.qp);
+            schedule_.set_idle(turn.number);
+        note_others(turn.number);
     }
     moment_ = max(moment_, now);
     const auto next = schedule_.first(in_use_);  // even if it waits for room
-    if (next.qp == SendSchedule::nobody || next.qp == fetched_) return;
-    fetched_ = next.qp;
-    queue_pairs_[next.qp].fetch();
-    schedule_.fetch(next.qp);
+    if (next.number == Calendar::nobody || next.number == fetched_) return;
+    fetched_ = next.number;
+    queue_pairs_[next.number].fetch();
+    schedule_.fetch(next.number);
 }
 
 // Before an event.
@@ -119,12 +105,12 @@ void Nic::settle(Time now) {
         else if (const auto at = schedule_.next_time(1U << n))
             ready_[ready_count_++] = {n, *at};
     });
-    next_timer_ = timers_.next_time(1);
+    next_timer_ = timers_.earliest();
     for (const CollectiveRank& rank : ranks_) take_earlier(next_timer_, rank.next_timer());
     next_fill_ = schedule_.next_time(room_);
 }
 
-// An event of the queue pair has passed: when it is to be asked again.
+// Updates the schedules after an event of the queue pair.
 void Nic::note(QpIndex index, Time now) {
     QueuePair& qp = queue_pairs_[index];
     if (qp.has_data() != qp.listed.sends) {
@@ -144,10 +130,10 @@ void Nic::note_others(QpIndex index) {
     std::optional<Time>& listed = qp.listed.timer;
     if (timer && !(listed && *listed <= *timer)) {
         listed = timer;
-        timers_.set_ready(index, *timer);
+        timers_.set(index, timer);
     } else if (!timer && listed) {
         listed.reset();
-        timers_.set_idle(index);
+        timers_.set(index, std::nullopt);
     }
 }
 
@@ -182,7 +168,7 @@ std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
     while (!frame && replies_.any() && (allowed >> settings_.ack.priority & 1U) != 0) {
         const QpIndex index = replies_.take();
         QueuePair& qp = queue_pairs_[index];
-        // A READ that came since is answered first; what it leaves to say comes back with its last response.
+        // A READ that came since is answered first.
         if (!qp.has_reply()) continue;
         const Outgoing reply = qp.next_reply();
         if (reply.opcode == Opcode::acknowledge) ++qp.statistics.acks_sent;
@@ -203,8 +189,7 @@ std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
 
 void Nic::expire(Time now) {
     catch_up(now);
-    while (const auto index = timers_.next(now, 1)) {
-        timers_.set_idle(*index);
+    while (const auto index = timers_.take_due(now)) {
         queue_pairs_[*index].listed.timer.reset();
         on_queue_pair(*index, now, [now](QueuePair& qp) { qp.expire(now); });
     }
@@ -215,7 +200,7 @@ void Nic::expire(Time now) {
     settle(now);
 }
 
-// An event of a queue pair, and what a collective makes of the messages that it ends.
+// An event of a queue pair, and the collective's reaction to messages that it ends.
 template <class Event>
 void Nic::on_queue_pair(QpIndex index, Time now, Event event) {
     QueuePair& qp = queue_pairs_[index];

@@ -1,11 +1,11 @@
-// A host's NIC: queue pairs, their frames in order on one wire, and the dispatch of arriving frames.
+// A host's NIC: orders the frames of its queue pairs on one wire, and dispatches arriving frames.
 //
 // Data goes by its queue pair's rate into the transmit ring of its class (send_schedule.hh: round robin), and
 // from there, first come first served among the classes that may send, to the wire; CNPs go before ACKs,
-// those before data. A frame in a ring stays until the class may send, even when its queue pair ends. Caller:
-// a source behind a port or a tool. It sends a frame of a class from `ready` on (`next_frame`, then `write`),
-// calls `expire` at `next_timer`, and `receive` for arriving frames: events in order of time, or the rings
-// fill at the wrong times. The NIC knows no wire and no pause. Nothing allocates after construction.
+// those before data. A frame in a ring stays until the class may send, even when its queue pair ends. The
+// caller, a source behind a port or a tool, sends a frame of a class from `ready` on (`next_frame`, then
+// `write`), calls `expire` at `next_timer`, and `receive` for arriving frames, in order of time. Wire and
+// pauses are the caller's. Nothing allocates after construction.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace sluice::roce {
 
-// A frame that is to be sent now.
+// A frame to send now.
 struct NicFrame {
     QpIndex qp;
     FrameKind kind;
@@ -40,18 +40,18 @@ class Nic {
     Nic(const Nic&) = delete;
     Nic& operator=(const Nic&) = delete;
 
-    // The classes that have a frame, each from when on, if nothing happens until then; may lie in the past.
+    // Classes that have a frame, and from when on without another event; may lie in the past.
     struct Ready {
         ClassId priority;
         Time at;
     };
     std::span<const Ready> ready() const { return std::span(ready_).first(ready_count_); }
     std::optional<NicFrame> next_frame(Time now, unsigned allowed);
-    // frame.bytes of it; `out` has as many.
+    // `out` has frame.bytes.
     void write(const NicFrame& frame, std::span<std::uint8_t> out) {
         queue_pairs_[frame.qp].writer(frame.kind).write(frame.packet, out);
     }
-    // Of a frame of data that is described.
+    // Writes the head of a described data frame.
     FrameTail write_head(const NicFrame& frame, std::span<std::uint8_t> head) {
         return queue_pairs_[frame.qp].writer(frame.kind).write_head(frame.packet, head);
     }
@@ -59,15 +59,15 @@ class Nic {
     std::optional<Time> next_timer() const { return next_timer_; }
     // When data next goes into a ring by itself.
     std::optional<Time> next_fill() const { return next_fill_; }
-    // A frame that comes soon: fetches what `receive` reads of its queue pair. `frame` may be any.
+    // Prefetches for `receive` of any `frame` that comes soon.
     void foretell(std::span<const std::uint8_t> frame) const;
     void expire(Time now);  // timers, and rings
     void receive(std::span<const std::uint8_t> frame, Time now) { receive_packet(read_packet(frame), now); }
     void receive(const DescribedFrame& frame, Time now) { receive_packet(read_packet(frame), now); }
 
-    // No message comes from now on, as by FlowSettings::stop; those that came go on.
+    // No new message comes, as by FlowSettings::stop.
     void stop(Time now);
-    // From now on; rates start anew. The line rate stays.
+    // Rates start anew. The line rate stays.
     void set_reaction(const ReactionParameters& parameters);
     void set_notification(bool echo_ce, bool ignore_cnp) {
         if (echo_ce && !settings_.echo_ce) statistics_.unanswered_since.reset();
@@ -96,8 +96,17 @@ class Nic {
 
         explicit Turns(std::size_t size) : queue(size), waits(size) {}
         bool any() const { return !queue.empty(); }
-        void add(QpIndex qp);
-        QpIndex take();
+        void add(QpIndex qp) {
+            if (waits[qp]) return;
+            waits[qp] = true;
+            queue.push_back(qp);
+        }
+        QpIndex take() {
+            const QpIndex qp = queue.front();
+            queue.pop_front();
+            waits[qp] = false;
+            return qp;
+        }
     };
 
     void catch_up(Time now);
@@ -119,13 +128,13 @@ class Nic {
     std::vector<FlowStatistics> flow_statistics_;
     std::vector<QueuePair> queue_pairs_;
     SendSchedule schedule_;  // of data
-    SendSchedule timers_;    // all in one class; not later than what is due
+    Calendar timers_;        // not later than what is due
     std::vector<CollectiveRank> ranks_;
     NotificationPoint notification_;
     std::array<Ring, classes> rings_;
     Turns replies_;
     Turns cnps_;
-    QpIndex fetched_ = SendSchedule::nobody;  // sends next
+    QpIndex fetched_ = Calendar::nobody;  // sends next
     unsigned in_use_ = 0;
     unsigned room_ = 0;  // classes whose ring is not full
     Time moment_{};      // the last event

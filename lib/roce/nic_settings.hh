@@ -1,8 +1,8 @@
-// The settings of one host: its NIC, the flows it takes part in, and its queue pairs. Plain values, complete
-// before the start; a configuration is compiled to them.
+// The settings of a host: its NIC, its flows, and its queue pairs. Plain values, compiled from the
+// configuration.
 //
-// A flow is what its queue pairs share, at both ends. Each queue pair requests or responds. Queue pair n of a
-// NIC has the number first_qp + n, and each end knows the other's address and number.
+// A flow holds the settings that its queue pairs share, at both ends. Each queue pair requests or responds.
+// Queue pair n of a NIC has the number first_qp + n, and each end has the other's address and number.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sluice::roce {
 
-// How packets of a kind are labeled, and the class whose pause holds them at the host.
+// Labels of a kind of packets, and the class whose pause holds them at the host.
 struct Marking {
     std::uint8_t dscp = 0;
     ClassId priority = 0;
@@ -42,7 +42,7 @@ struct NicSettings {
     bool port_of_qp = true;   // a UDP source port for each queue pair; off: one for all
     bool echo_ce = true;      // off: no notification point
     bool ignore_cnp = false;  // CNPs are counted and do nothing
-    // A SEND finds no receive buffer with this probability, in parts of 2^32, and is told to come again.
+    // Probability, in parts of 2^32, that a SEND finds no receive buffer (RNR NAK).
     std::uint64_t rnr_chance = 0;
     std::uint8_t rnr_timer = 1;  // low five bits of the syndrome: 10 us
     bool checks_payload = true;  // each byte that arrives
@@ -56,10 +56,10 @@ struct FlowSettings {
     std::optional<Time> stop;             // no message comes from then on
     std::uint64_t messages = UINT64_MAX;  // of each queue pair
     Marking data{26, 3, Ecn::ect0, {}};
-    RequesterSettings requester;  // `messages` at least the depth; one that comes when all are posted waits
-    ResponderSettings responder;  // of the same MTU and first PSN
-    std::optional<std::uint32_t> rank;  // the host's part in a collective, which posts the messages
-    // Of the empty path, for slowdowns: its slowest link, and the time of a message beyond its frames' there.
+    RequesterSettings requester;        // `messages` at least the depth
+    ResponderSettings responder;        // of the same MTU and first PSN
+    std::optional<std::uint32_t> rank;  // of the collective that posts the messages
+    // The empty path, for slowdowns: its slowest link, and a message's time beyond its frames' there.
     Rate path_rate = gigabits(100);
     Duration path_delay{};
     Duration path_timeout{};  // the time-out that its buffers ask for; 0: not known

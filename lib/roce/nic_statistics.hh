@@ -22,9 +22,9 @@ struct QpStatistics {
     std::uint64_t wrong_payload = 0;    // packets of those
     std::uint64_t data_packets = 0;     // sent: of the paced kind
     std::uint64_t data_wire_bytes = 0;
-    Duration recovering{};          // of that, the time of packets paced by a rate whose last cut is 2 ms ago
-    Rate recovering_from{};         // the lowest rate of those; 0: there was none
-    std::uint64_t ce_received = 0;  // data packets with CE
+    Duration recovering{};               // of that, packets paced by a rate whose last cut is 2 ms ago
+    Rate recovering_from{};              // the lowest rate of those; 0: there was none
+    std::uint64_t ce_received = 0;       // data packets with CE
     std::uint64_t not_ect_received = 0;  // data packets that no switch may mark
     std::uint64_t acks_sent = 0;         // and NAKs
     std::uint64_t acks_received = 0;     // likewise
@@ -41,7 +41,8 @@ constexpr std::size_t size_class(std::uint32_t bytes) {
     return n;
 }
 
-// Of the requesters of one flow at this host. A message takes from its arrival until it is acknowledged.
+// Figures of the requesters of a flow at this host. A message takes from its arrival until it is
+// acknowledged.
 struct FlowStatistics {
     Histogram completion_time;
     Histogram slowdown;              // against the empty path: 1 ps stands for 1/1000
@@ -54,8 +55,8 @@ struct NicStatistics {
     std::uint64_t refused = 0;     // no packet of an end point: corrupted, or another protocol's
     std::uint64_t strangers = 0;   // for an address or a queue pair that is not here, or from another peer
     std::optional<Time> last_cnp;  // that was sent
-    // The first packet with CE to which no CNP has been sent, and to which one was due: none was sent for a
-    // CNP interval before it. A notification point sends it within the time of a few frames.
+    // The first packet with CE for which a CNP is due (none was sent in the CNP interval before it) and not
+    // sent. A notification point sends it within the time of a few frames.
     std::optional<Time> unanswered_since;
     std::uint8_t not_ect_dscp = 0;  // of the last packet of not_ect_received
 };

@@ -1,9 +1,8 @@
-// The opcodes of BTH (IBTA 9.2): transport in the high three bits, operation in the low five, and
-// the headers that each operation has. The one table of them: end points and the traffic generator use it.
+// The opcodes of BTH (IBTA 9.2): transport in the high three bits, operation in the low five, and the headers
+// of each operation, for end points and the traffic generator.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -22,7 +21,7 @@ struct Operation {
     bool ends_message = false;  // a last or only packet, or a request: asks for an acknowledgement
 };
 
-// Those of RC that an end point here sends and understands; the whole byte of BTH.
+// The RC opcodes of our end points; the whole byte of BTH.
 enum class Opcode : std::uint8_t {
     send_first = 0x00,
     send_middle = 0x01,

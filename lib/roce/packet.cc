@@ -178,14 +178,14 @@ namespace {
 
 using Refusal = Incoming::Refusal;
 
-// The UDP datagram, behind whose end there may be Ethernet padding; and what comes before.
+// The UDP datagram and its IP header, without Ethernet padding.
 struct Datagram {
     std::span<const std::uint8_t> packet;  // from the IP header on, as far as it is there
     std::size_t bytes = 0;                 // of all of it
     std::size_t udp = 0;
 };
 
-// Of a frame of `frame_bytes`; as many of them are there as `frame` has.
+// `frame`: the first of `frame_bytes` bytes.
 Refusal find_datagram(std::span<const std::uint8_t> frame, std::size_t frame_bytes, Incoming& in,
                       Datagram& datagram) {
     std::size_t at = offsetof(EthernetHeader, type);
@@ -244,7 +244,7 @@ bool is_understood(std::uint8_t opcode) {
     return operation != nullptr && !operation->immediate && operation->atomic == 0;
 }
 
-// Behind the BTH there are `rest_bytes` before the ICRC, `rest` of them at hand.
+// `rest`: the first of `rest_bytes` between BTH and ICRC.
 Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::size_t rest_bytes,
                        Incoming& in) {
     if (!is_understood(bth.opcode)) return Refusal::opcode;

@@ -2,9 +2,9 @@
 // with at most one tag of ours (two of others), IPv4 or IPv6, UDP 4791, BTH, RETH or AETH, payload and pad,
 // ICRC (IBTA 9.2, annex A17). No FCS. A CNP is 74 bytes over IPv4: opcode 0x81, BECN, 16 bytes of zeros.
 //
-// A described frame carries its first bytes, with all headers, and what makes the others: payload is a
-// function of stream and offset, and the ICRC one of the frame. Sizes and lengths are bytes. Nothing
-// allocates; a PacketWriter belongs to one sender.
+// A described frame carries its first bytes, with all headers; the others follow from them: payload is a
+// function of stream and offset, and the ICRC of the frame. Sizes and lengths are bytes. Nothing allocates; a
+// PacketWriter belongs to one sender.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace sluice::roce {
 // long as two of them are less than 2^23 apart.
 //
 // Both end points count in 64 bits and send the low 24. A number from the wire is extended by one that is
-// near it. The count starts at 2^24 and the first PSN, so that what lies before the first is a number, too.
+// near it. The count starts at 2^24 + the first PSN, so that there are numbers before the first.
 inline constexpr std::uint32_t psn_mask = 0xFF'FFFF;
 inline constexpr std::uint64_t max_outstanding_psns = std::uint64_t{1} << 23;
 
@@ -46,8 +46,7 @@ constexpr std::uint64_t sequence_of(std::uint32_t psn, std::uint64_t near) {
     return near + static_cast<std::uint64_t>(std::int64_t{psn_difference(psn, psn_of(near))});
 }
 
-// The payload of each packet has a place of its own in its queue pair's stream, as long as an MTU: so a
-// receiver knows it from the PSN alone.
+// Each packet's payload has a place in its queue pair's stream, an MTU long, so the PSN alone gives it.
 constexpr std::uint64_t payload_place(std::uint64_t sequence, std::uint32_t first_psn, std::uint32_t mtu) {
     return (sequence - first_sequence(first_psn)) * mtu;
 }
@@ -76,7 +75,7 @@ struct Aeth {
     bool operator==(const Aeth&) const = default;
 };
 
-// A packet that an end point sends; the rest is the PacketWriter's.
+// A packet that an end point sends; the PacketWriter adds the rest.
 struct Outgoing {
     Opcode opcode = Opcode::send_only;
     bool ack_request = false;
@@ -102,8 +101,7 @@ struct DescribedFrame {
 // Bytes at most behind the payload of a frame.
 inline constexpr std::uint32_t max_trailer_bytes = 3 + 4;
 
-// Makes what lies behind the first `head` bytes of a described frame, which are there. A router may have
-// changed them meanwhile.
+// Writes the bytes behind the first `head` of a described frame, which a router may have changed.
 void write_tail(std::span<std::uint8_t> frame, std::size_t head, const FrameTail& tail);
 
 struct Route {
@@ -118,9 +116,8 @@ struct Route {
     bool port_of_qp = true;
 };
 
-// Writes the packets to one QP; headers that never change are made once. The UDP source port comes from the
-// QP's identity, so that ECMP spreads QPs, unless all have one (port_of_qp is false: 49152); IPv4
-// identifications count from 0.
+// Writes the packets to one QP; constant headers are made once. The UDP source port comes from the QP's
+// identity, so that ECMP spreads QPs, unless port_of_qp is false (49152); IPv4 identifications count from 0.
 class PacketWriter {
   public:
     PacketWriter(const Route& route, std::uint32_t destination_qp);
@@ -128,7 +125,7 @@ class PacketWriter {
     std::uint32_t frame_bytes(const Outgoing& packet) const;
     // Returns frame_bytes(packet), or 0 and writes nothing where `out` is too small.
     std::uint32_t write(const Outgoing& packet, std::span<std::uint8_t> out);
-    // The head of a described frame: as many bytes as `head` has, which end in the payload.
+    // Writes the head of a described frame, which ends in the payload.
     FrameTail write_head(const Outgoing& packet, std::span<std::uint8_t> head);
     const PayloadStream& stream() const { return stream_; }
 
@@ -146,7 +143,7 @@ class PacketWriter {
 
 // A packet that has arrived; `payload` lies within the frame.
 struct Incoming {
-    // Why it is none, or an end point drops it without a word.
+    // Why an end point drops it silently.
     enum class Refusal : std::uint8_t {
         none,
         not_roce,         // not IP, a fragment, IPv6 with extension headers, not UDP port 4791
@@ -170,7 +167,7 @@ struct Incoming {
     Reth reth{};
     Aeth aeth{};
     std::span<const std::uint8_t> payload;
-    // Of a described frame: there is more payload behind those bytes.
+    // In a described frame: payload behind those bytes.
     std::uint32_t payload_behind = 0;
     FrameTail tail{};
 
@@ -185,13 +182,13 @@ struct Incoming {
     }
 };
 
-// Any bytes from the destination MAC on; reads none too far. All lengths and the ICRC are checked. Addresses
-// and the QP are for the caller to judge, lengths against the MTU for the end point.
+// Takes any bytes. Checks all lengths and the ICRC; the caller checks addresses and QP, the end point lengths
+// against the MTU.
 Incoming read_packet(std::span<const std::uint8_t> frame);
-// Of a frame that no fault has touched since it was described: its ICRC is right.
+// For an undisturbed described frame: its ICRC is right.
 Incoming read_packet(const DescribedFrame& frame);
 
-// A guess, for what is fetched ahead: 24 bits of any frame, the QP of an untagged packet without IP options.
+// A guess for prefetches, from any frame: right for an untagged packet without IP options.
 std::uint32_t guess_destination_qp(std::span<const std::uint8_t> frame);
 
 }  // namespace sluice::roce

@@ -13,17 +13,16 @@ static_assert(std::endian::native == std::endian::little, "the first byte of a w
 
 constexpr std::uint64_t step = 0x9E37'79B9'7F4A'7C15;
 
-// The 8 bytes from an offset on, in a loop whose `word` goes up by `step`: written so that it is vectorized.
+// The 8 bytes from an offset on; the compiler vectorizes its loop.
 struct Shifted {
     std::uint64_t shift;
 
     std::uint64_t at(std::uint64_t word) const {
-        return word >> shift | (word + step)
-                                   << 1 << (63 - shift);  // 64 - shift in two: a shift by 64 is none
+        return word >> shift | (word + step) << 1 << (63 - shift);  // in two shifts, as 64 is too far for one
     }
 };
 
-// The same where words begin: with packets of whole words, everywhere.
+// The same at a word's beginning, as in packets of whole words.
 struct Aligned {
     std::uint64_t at(std::uint64_t word) const { return word; }
 };

@@ -1,8 +1,7 @@
-// Payload as a function of its stream and the offset therein, so that a receiver can check each byte without
-// having what was sent. A stream is everything that goes to one QP: the bytes of all its SENDs and WRITEs, or
-// those that its own READs bring, each packet at the place of its PSN (packet.hh). Words of 8 bytes are seed
-// + index * odd constant: no two offsets of a stream, and practically none of two streams, have the same
-// word.
+// Payload as a function of its stream and the offset therein, so that a receiver can check each byte. A
+// stream is everything that goes to one QP: the bytes of all SENDs and WRITEs, or of responses to its READs,
+// each packet at the place of its PSN (packet.hh). Words of 8 bytes are seed + index * odd constant: no two
+// offsets of a stream, and practically none of two streams, have the same word.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ struct PayloadStream {
     std::uint64_t seed = 0;
 };
 
-// Of what goes to a QP, which its address and number identify.
+// The stream to a QP, identified by address and number.
 PayloadStream payload_stream(const IpAddress& destination, std::uint32_t qp);
 
 void fill_payload(std::span<std::uint8_t> out, PayloadStream stream, std::uint64_t offset);

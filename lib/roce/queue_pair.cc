@@ -7,7 +7,7 @@
 namespace sluice::roce {
 namespace {
 
-// Without a CNP for so long, a rate is not held down by a queue any more: it only rises too slowly.
+// A rate without a CNP for so long is not held down by a queue: it only rises too slowly.
 constexpr Duration long_recovery = milliseconds(2);
 
 PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Marking& marking) {
@@ -65,7 +65,7 @@ void QueuePair::expire(Time now) {
     post_due(now);
 }
 
-// The cookie is when the message came: it may have waited for room.
+// The cookie is when the message came, as it may have waited for room.
 void QueuePair::post_due(Time now) {
     while (has_room()) {
         const auto at = arrivals_.next();

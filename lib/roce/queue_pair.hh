@@ -1,9 +1,9 @@
-// One queue pair of a host: a requester with its messages, or a responder; the rate of its data; the frames
-// of its three kinds: data (requests and READ responses, paced), replies (ACKs and NAKs), CNPs.
+// A queue pair of a host: a requester with its messages, or a responder; the rate of its data; its frames:
+// data (requests and READ responses, paced), replies (ACKs and NAKs), CNPs.
 //
-// Caller: the Nic, with `now` that never goes back. Nothing allocates after construction.
-// Thousands of queue pairs are in no cache, and each line that is missed costs as much as the rest of a
-// packet. So the members are in the order of their use, and `fetch` gets those that most packets need.
+// Caller: the Nic, with `now` that never goes back. Nothing allocates after construction. Thousands of queue
+// pairs fit into no cache, and a missed line costs as much as the rest of a packet. So members are in the
+// order of use, and `fetch` prefetches those that most packets need.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class alignas(64) QueuePair {
     QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpSettings& own, std::uint32_t number,
               FlowStatistics& flow_statistics);
 
-    // When a message comes, the requester's time is out, or a hole counts as lost; nothing: none does.
+    // When a message comes, the requester times out, or a hole counts as lost; nothing: never.
     std::optional<Time> next_timer() const;
     void expire(Time now);
 
-    // Its data is what a message carries, not what asks for a READ.
+    // True when its data frames carry payload, not READ requests.
     bool sends_data() const { return settings_.requests != (flow_->kind == Requester::Kind::read); }
     bool has_data() const {
         return settings_.requests ? requester()->has_next() : responder()->has_response();
@@ -45,7 +45,7 @@ class alignas(64) QueuePair {
     }
     Outgoing next_reply() { return *as_responder().next(); }
 
-    // Of this queue pair's peer, and no CNP.
+    // From this queue pair's peer; not a CNP.
     void receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now);
     void receive_cnp(Time now);
 
@@ -68,7 +68,7 @@ class alignas(64) QueuePair {
     const Requester* requester() const { return std::get_if<Requester>(&end_); }
     const RcResponder* responder() const { return std::get_if<RcResponder>(&end_); }
 
-    // Written by the NIC: where this queue pair stands in its lists.
+    // Written by the NIC: this queue pair's entries in its lists.
     struct Listed {
         std::optional<Time> timer;  // not later than next_timer()
         bool sends = false;         // in the send schedule
@@ -99,7 +99,7 @@ class alignas(64) QueuePair {
 
   private:
     PacketWriter data_;
-    // Of few packets:
+    // For few packets:
     MessageDraws draws_;
     Arrivals arrivals_;
     PacketWriter cnp_;

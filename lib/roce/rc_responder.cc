@@ -8,7 +8,7 @@
 namespace sluice::roce {
 namespace {
 
-// READs for holes among responses, beside those that are outstanding.
+// READs for holes among responses, beside outstanding ones.
 constexpr std::uint32_t max_partial_reads = 64;
 
 }  // namespace
@@ -42,12 +42,11 @@ RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional
     if (state_ == State::failed) return refuse();
     if (!has_buffer && within_ == Within::nothing) {
         waits_ = true;
-        reply_ = Reply::rnr;
-        rnr_ = *rnr & 0x1FU;
+        reply_ = syndrome_rnr | (*rnr & 0x1FU);
         return {};
     }
     waits_ = false;
-    if (reply_ != Reply::ack) reply_ = Reply::none;  // a NAK that is not sent yet has become untrue
+    if (reply_ != syndrome_ack) reply_.reset();  // a NAK that is not sent yet has become untrue
     if (!came_.any(sequence)) [[likely]]
         return take(request_of(packet));
     came_.measure_expected(sequence);
@@ -57,7 +56,7 @@ RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional
     return delivery;
 }
 
-// What came early and whose turn it is now.
+// Takes early packets whose turn has come.
 void RcResponder::take_early(Delivery& delivery) {
     while (state_ == State::ready && came_.holds(expected_))
         delivery.messages += take(early_at(expected_)).messages;
@@ -70,7 +69,7 @@ RcResponder::Delivery RcResponder::receive_early(const Incoming& packet, std::ui
         ++counters_.early;
         if (waits_ || state_ == State::failed) return {};
         waits_ = true;
-        reply_ = Reply::sequence_error;
+        reply_ = syndrome_sequence_error;
         ++counters_.gaps;
         return {};
     }
@@ -100,7 +99,7 @@ void RcResponder::expire(Time now) {
 RcResponder::Delivery RcResponder::refuse() {
     if (state_ == State::ready) ++counters_.invalid;
     state_ = State::failed;
-    reply_ = Reply::invalid;
+    reply_ = syndrome_invalid_request;
     return {};
 }
 
@@ -157,11 +156,11 @@ void RcResponder::receive_again(const Incoming& packet, std::uint64_t sequence) 
 
 void RcResponder::acknowledge(bool now) {
     if (!now && ++unacknowledged_ < settings_.ack_every) return;
-    if (reply_ == Reply::none) reply_ = Reply::ack;
+    if (!reply_) reply_ = syndrome_ack;
 }
 
-// A READ asked for again ends where the first request for it did. If its responses from `sequence` on are
-// still to come, nothing changes; else they are sent once more from there.
+// A repeated READ request ends where the first did. Responses from `sequence` on that are still to come stay
+// as they are; else they are sent again from there.
 void RcResponder::add_read(std::uint64_t sequence, const Reth& reth) {
     const Read read{sequence, sequence + packets_of(reth.length), reth.address, reth.length, false};
     const auto first = queue_.begin();
@@ -198,7 +197,7 @@ Outgoing RcResponder::next_response() {
     read.offset += packet.payload_bytes;
     read.bytes -= packet.payload_bytes;
     if (!last) return packet;
-    if (read.end == expected_ && reply_ == Reply::ack) reply_ = Reply::none;  // it acknowledges all
+    if (read.end == expected_ && reply_ == syndrome_ack) reply_.reset();  // it acknowledges all
     std::copy(queue_.begin() + 1, queue_.begin() + reads_, queue_.begin());
     --reads_;
     return packet;
@@ -208,7 +207,7 @@ std::optional<Outgoing> RcResponder::next() {
     if (reads_ != 0) return next_response();
     Outgoing packet;
     packet.opcode = Opcode::acknowledge;
-    if (reply_ == Reply::none) {
+    if (!reply_) {
         if (!has_hole()) return std::nullopt;
         const ReceiveWindow::Hole hole = came_.next_hole();
         ++counters_.gaps;
@@ -216,24 +215,9 @@ std::optional<Outgoing> RcResponder::next() {
         packet.aeth = {syndrome_sequence_error, psn_of(hole.end)};
         return packet;
     }
-    packet.psn = psn_of(reply_ == Reply::ack ? expected_ - 1 : expected_);
-    packet.aeth.msn = msn_;
-    switch (reply_) {
-        case Reply::none:
-        case Reply::ack:
-            packet.aeth.syndrome = syndrome_ack;
-            break;
-        case Reply::sequence_error:
-            packet.aeth.syndrome = syndrome_sequence_error;
-            break;
-        case Reply::rnr:
-            packet.aeth.syndrome = syndrome_rnr | rnr_;
-            break;
-        case Reply::invalid:
-            packet.aeth.syndrome = syndrome_invalid_request;
-            break;
-    }
-    reply_ = Reply::none;
+    packet.psn = psn_of(reply_ == syndrome_ack ? expected_ - 1 : expected_);
+    packet.aeth = {*reply_, msn_};
+    reply_.reset();
     unacknowledged_ = 0;
     return packet;
 }

@@ -1,17 +1,16 @@
-// The responder of one RC queue pair (IBTA 9.7): takes requests in the order of their PSNs, says which
-// payload is new, and says what to send back: ACKs (coalesced), NAKs (one for a gap, until the expected PSN
-// comes) and READ responses, one by one as the caller's wire takes them.
+// The responder of an RC queue pair (IBTA 9.7): takes requests in the order of their PSNs, delivers new
+// payload, and makes the answers: ACKs (coalesced), NAKs (one for a gap, until the expected PSN comes) and
+// READ responses, one by one as the caller's wire takes them.
 //
-// Selective recovery: payload that comes early is placed, its request waits for its turn, and a NAK names a
-// hole that is lost: its PSN is the first missing, its MSN field the one behind the last. It acknowledges
-// nothing. After an RNR NAK what comes early is dropped, as the requester sends all again.
+// Selective recovery: early payload is placed, its request waits, and a NAK names a lost hole: its PSN is the
+// first missing, its MSN field the one behind the last. It acknowledges nothing. After an RNR NAK early
+// packets are dropped, as the requester sends all again.
 //
 // Answers leave in the order of PSNs: an ACK or NAK waits for the READ responses before it, which acknowledge
-// what lies before them. READs are kept to be answered, at most `max_reads`; of more, the oldest is
-// forgotten, which a requester within its limit has complete. A request again that is answered already is
-// answered again. After an invalid request the QP has failed: it takes nothing more, and answers the same.
-// Caller: a host. It asks `next` when the wire is free, after `receive`. No clock of its own, no
-// allocation after construction. Sizes are bytes.
+// all before them. At most `max_reads` READs wait to be answered; beyond that the oldest is forgotten, which
+// a requester within its limit has complete. A repeated request is answered again. After an invalid request
+// the QP has failed: it takes nothing more, and answers the same. The host calls `next` when the wire is
+// free, after `receive`. No allocation after construction. Sizes are bytes.
 #pragma once
 
 #include <cstdint>
@@ -54,12 +53,12 @@ class RcResponder {
 
     explicit RcResponder(const ResponderSettings& settings);
 
-    // A request: SEND, WRITE or READ; others are ignored. `rnr`: there is no receive buffer, and SENDs are
-    // told to come again after the time that these low five bits of the syndrome name.
+    // A request: SEND, WRITE or READ; others are ignored. `rnr`: no receive buffer, so SENDs get an RNR NAK
+    // with these low five bits.
     Delivery receive(const Incoming& packet, std::optional<std::uint8_t> rnr = std::nullopt, Time now = {});
     // The ACK, NAK or READ response that is sent now; nothing: none.
     std::optional<Outgoing> next();
-    bool has_next() const { return has_response() || reply_ != Reply::none || has_hole(); }
+    bool has_next() const { return has_response() || reply_ || has_hole(); }
     bool has_response() const { return reads_ != 0; }  // of a READ: that is the next
 
     std::optional<Time> next_timer() const {
@@ -73,7 +72,6 @@ class RcResponder {
     std::uint32_t msn() const { return msn_; }  // messages taken, 24 bits
 
   private:
-    enum class Reply : std::uint8_t { none, ack, sequence_error, rnr, invalid };
     // Responses to a READ that are still to be sent.
     struct Read {
         std::uint64_t next;  // sequence number
@@ -83,7 +81,7 @@ class RcResponder {
         bool begun;
     };
 
-    // What its turn needs of a packet, which may have come early.
+    // The facts of a request, which may wait for its turn.
     struct Request {
         std::uint64_t address;
         std::uint32_t length;  // RETH's
@@ -122,9 +120,8 @@ class RcResponder {
     std::uint64_t write_left_ = 0;  // bytes of the WRITE that is under way
     std::uint32_t msn_ = 0;
 
-    Reply reply_ = Reply::none;
-    std::uint8_t rnr_ = 0;
-    // For the expected PSN, after a NAK: nothing more is said meanwhile. Selective: after an RNR NAK only.
+    std::optional<std::uint8_t> reply_;  // syndrome of the next acknowledgement
+    // For the expected PSN, after a NAK (selective: an RNR NAK), without another.
     bool waits_ = false;
     std::uint32_t unacknowledged_ = 0;  // packets
     std::vector<Read> queue_;           // the first `reads_`, in the order of their PSNs

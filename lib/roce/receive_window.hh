@@ -1,13 +1,12 @@
-// What has come to one end of a queue pair past the PSN that it expects: a bitmap of so many PSNs. Go-back-N
-// drops those packets and measures reordering by them; selective recovery keeps them, and learns here which
-// are lost. READ responses come to the requester, all else to the responder.
+// Packets that have come to an end of a queue pair past the expected PSN: a bitmap. Go-back-N drops those
+// packets and measures reordering by them; selective recovery keeps them, and learns here which are lost.
 //
 // A hole is a run of missing PSNs below one that has come. It counts as lost when the reorder window has
 // passed since: one mark in time serves all holes (the end of all that had come then), so a hole waits for
-// one to two of these times. `next_hole` tells each once; the requester's time-out is for the rest. RFC 8985
-// has such a window for TCP, by the sender's clock.
-// Caller: the end point, with its expected PSN and a `now` that never goes back. Nothing here is touched, but
-// for `end_`, while all comes in order. Nothing allocates after construction.
+// one to two of these times. `next_hole` returns each once; the requester's time-out is for the rest. RFC
+// 8985 has such a window for TCP, by the sender's clock. The end point calls it, with its expected PSN and a
+// `now` that never goes back. While all comes in order only `end_` is touched. Nothing allocates after
+// construction.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,8 @@ inline constexpr std::uint32_t max_receive_window = 65'536;
 // The same for both ends of a queue pair.
 struct RecoverySettings {
     Recovery kind = Recovery::go_back_n;
-    // PSNs from the oldest that is missing on: the receiver keeps no more, the requester sends no more. A
-    // power of two, within the two limits. Go-back-N: those of which reordering is measured.
+    // PSNs from the oldest missing on: the receiver keeps no more, the requester sends no more. A power of
+    // two, within the two limits. Go-back-N: the range in which reordering is measured.
     std::uint32_t receive_window = 1024;
     Duration reorder_window = microseconds(100);  // 0: a hole is lost at once
     bool operator==(const RecoverySettings&) const = default;
@@ -41,7 +40,7 @@ class ReceiveWindow {
         std::uint64_t end;    // behind the last
     };
     enum class Came : std::uint8_t { first, again, beyond };
-    // Of packets, PSNs of which come from 0 to window.
+    // Counts of packets.
     struct Counters {
         std::uint64_t inversions = 0;  // that came behind one of a higher PSN, for the first time
         std::uint64_t max_depth = 0;   // how far behind the highest, in PSNs
@@ -64,7 +63,7 @@ class ReceiveWindow {
     void mark(std::uint64_t sequence, std::uint64_t expected, Time now);
     // The expected packet has come, and any() is true.
     void measure_expected(std::uint64_t expected);
-    // One from before the expected has come.
+    // A packet from before the expected has come.
     void count_repeated() { ++rest_->counters.repeated; }
     // Another PSN is expected now, and any() was true.
     void advance(std::uint64_t from, std::uint64_t to, Time now);
@@ -100,7 +99,7 @@ class ReceiveWindow {
     void count_inversion(std::uint64_t sequence);
     void settle(std::uint64_t expected);
 
-    std::uint64_t end_ = 0;  // behind the highest that came; what lies below the expected one is forgotten
+    std::uint64_t end_ = 0;  // behind the highest that came
     std::unique_ptr<Rest> rest_;
 };
 

@@ -80,7 +80,7 @@ void Requester::move(Place& place, std::uint64_t sequence) const {
 bool Requester::fits(const Message& message, const Part& part) const {
     const std::uint64_t psns = next_.sequence + part.packets - acknowledged_.sequence;
     if (psns > max_outstanding_psns) return false;
-    // What the receiver has no room for would be in vain.
+    // The receiver would drop packets beyond its window.
     if (resends_ != nullptr && psns > settings_->recovery.receive_window && psns > part.packets) return false;
     if (message.kind == Kind::read) {
         // READs of which the last response is still to come.
@@ -133,14 +133,9 @@ Outgoing Requester::packet_at(const Place& place, const Part& part) const {
         const bool first = done == 0;
         const bool last = bytes == left;
         const bool is_send = message.kind == Kind::send;
-        if (first)
-            packet.opcode = last      ? (is_send ? Opcode::send_only : Opcode::write_only)
-                            : is_send ? Opcode::send_first
-                                      : Opcode::write_first;
-        else
-            packet.opcode = last      ? (is_send ? Opcode::send_last : Opcode::write_last)
-                            : is_send ? Opcode::send_middle
-                                      : Opcode::write_middle;
+        // First, middle, last, only are 0, 1, 2 and 4 of SEND's opcodes, and of WRITE's from 6 on.
+        const int part_number = first ? (last ? 4 : 0) : (last ? 2 : 1);
+        packet.opcode = static_cast<Opcode>((is_send ? 0 : 6) + part_number);
         packet.payload_bytes = bytes;
         if (first && !is_send) packet.reth = {packet.offset, 0, message.bytes};
     }
@@ -176,7 +171,7 @@ void Requester::note_sent(std::uint64_t message, std::uint64_t end, bool again, 
     if (!timer_) timer_ = now + settings_->timeout;
 }
 
-// The last packet of a hole asks for an acknowledgement, which tells how far all has come.
+// The last packet of a hole asks for an acknowledgement.
 Outgoing Requester::resend(Time now) {
     ReceiveWindow::Hole& hole = resends_->holes.front();
     Place place = acknowledged_;
@@ -210,7 +205,7 @@ void Requester::trim_holes() {
     }
 }
 
-// Of READ responses.
+// Asks again for lost READ responses.
 void Requester::take_holes() {
     while (came_.any(acknowledged_.sequence) && came_.has_hole()) {
         const ReceiveWindow::Hole hole = came_.next_hole();
@@ -240,7 +235,7 @@ void Requester::progress_to(std::uint64_t sequence, Time now) {
     move(acknowledged_, sequence);
     if (came_.any(from)) [[unlikely]]
         came_.advance(from, sequence, now);
-    if (next_.sequence < sequence) next_ = acknowledged_;  // what came late spares sending it again
+    if (next_.sequence < sequence) next_ = acknowledged_;  // a late ACK saves a resend
     retries_ = rnr_retries_ = 0;
     gap_known_ = false;
     if (has_resend()) trim_holes();
@@ -275,7 +270,7 @@ void Requester::retry(Time now) {
     timer_ = now + settings_->timeout;
 }
 
-// An ACK beyond a READ that is not complete: of all before `end` but READs.
+// An ACK beyond an incomplete READ acknowledges all before `end` but READs.
 void Requester::mark_acknowledged(std::uint64_t end, Time now) {
     for (std::uint64_t n = acknowledged_.message; n != tail_ && at(n).first < end; ++n) {
         if (at(n).kind == Kind::read) continue;
@@ -296,8 +291,7 @@ void Requester::receive_aeth(std::uint32_t psn, const Aeth& aeth, Time now) {
     const std::uint8_t syndrome = aeth.syndrome;
     const std::uint64_t sequence = sequence_of(psn, acknowledged_.sequence);
     const bool is_ack = syndrome >> 5 == 0;
-    // An ACK names the last packet that has arrived, a NAK the first that has not: neither says anything new
-    // about an earlier one.
+    // An ACK names the last packet that has arrived, a NAK the first that has not: old ones say nothing new.
     const bool names_hole = resends_ != nullptr && syndrome == syndrome_sequence_error;
     if ((sequence < acknowledged_.sequence && !names_hole) || sequence >= sent_end_) return;
     if (names_hole) {
@@ -372,7 +366,7 @@ Requester::ReadData Requester::receive_response(std::uint32_t psn, std::uint32_t
     return {place_of(sequence), bytes};
 }
 
-// Selective: of any READ. What lies before the READ has been taken, or it would not be answered.
+// Selective: a response to any READ. The responder has taken all before the READ.
 Requester::ReadData Requester::take_response(std::uint64_t sequence, std::uint64_t number,
                                              std::uint32_t bytes, Time now) {
     const Message& message = at(number);

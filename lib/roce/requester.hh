@@ -1,15 +1,14 @@
-// The requester of one RC queue pair (IBTA 9.7): which packet it sends next, and what it makes of what comes
-// back. Go-back-N: after a loss it sends all again from the oldest unacknowledged PSN. Selective: it sends
-// again what a NAK names (rc_responder.hh) and asks again for the READ responses that it misses itself; after
-// a time-out, the oldest packet, and from then on the oldest again for each ACK that stops short of what was
-// sent before the time-out, as RFC 6582 does. An RNR NAK has both go back.
+// The requester of an RC queue pair (IBTA 9.7): chooses the next packet, and handles ACKs, NAKs and READ
+// responses. Go-back-N: after a loss it sends all again from the oldest unacknowledged PSN. Selective: it
+// sends again the hole that a NAK names (rc_responder.hh) and asks again for missing READ responses; after a
+// time-out, the oldest packet, and from then on the oldest again for each ACK that stops short of the PSNs
+// sent before the time-out, as in RFC 6582. After an RNR NAK both go back.
 //
-// A READ takes one PSN for each packet of its response, sent by one request; its responses acknowledge what
-// lies before, and nothing acknowledges a READ but its responses. Messages end in the order of their posting.
-// Caller: a host, with `now` that never goes back. It asks `next` when the wire is free, `next_timer` when
-// to call `expire`, and `take_completion` after each event. Sizes are bytes; nothing allocates after
-// construction. States: ready, waiting (RNR), failed (for good; nothing more is sent, and every message that
-// is not complete has failed). `go_back` is the one place that decides what is sent again.
+// A READ request takes one PSN for each packet of its response; the responses acknowledge all before, and
+// only they acknowledge a READ. Messages end in the order of their posting. The host, with `now` that never
+// goes back, calls `next` when the wire is free, `expire` at `next_timer`, and `take_completion` after each
+// event. Sizes are bytes; nothing allocates after construction. States: ready, waiting (RNR), failed (for
+// good; nothing more is sent, and every incomplete message has failed).
 #pragma once
 
 #include <boost/circular_buffer.hpp>
@@ -58,7 +57,7 @@ class Requester {
         std::uint32_t bytes;
         std::uint32_t retransmissions;  // packets of it that were sent again
     };
-    // Payload of a READ response that is taken; nothing (0 bytes): to be dropped.
+    // Payload of a READ response; 0 bytes: drop it.
     struct ReadData {
         std::uint64_t offset = 0;  // in the stream of this QP
         std::uint32_t bytes = 0;
@@ -126,7 +125,7 @@ class Requester {
     const Message& at(std::uint64_t message) const { return ring_[message & (ring_.size() - 1)]; }
     void move(Place& place, std::uint64_t sequence) const;
     std::uint64_t bytes_until(const Place& place) const;
-    // Of a message, from a place on: a packet, or all of a READ up to an end.
+    // A part of a message, from a place on: a packet, or all of a READ up to an end.
     struct Part {
         std::uint32_t done;  // bytes of the message before it
         std::uint32_t left;  // and from it on
@@ -175,10 +174,9 @@ class Requester {
     Place acknowledged_;      // all before it is
     Place next_;              // sent next; >= acknowledged_
     std::uint64_t sent_end_;  // behind the newest ever sent; >= next_
-    // Behind the newest that asks for an answer: while that is not acknowledged, the timer runs. A sender
-    // that is paced slowly may be silent for long before it asks.
+    // Behind the newest that asks for an answer: while that is not acknowledged, the timer runs.
     std::uint64_t asked_end_;
-    // One gap among responses is one sequence error: nothing more about it until progress or a time-out.
+    // A gap among responses counts as one sequence error until progress or a time-out.
     bool gap_known_ = false;
     std::uint64_t unasked_bytes_ = 0;  // sent since an acknowledgement was asked for
     std::uint32_t unasked_packets_ = 0;
@@ -186,14 +184,15 @@ class Requester {
     unsigned rnr_retries_ = 0;
     std::optional<Time> timer_;
     std::unique_ptr<Resends> resends_;  // nothing: go-back-N
-    // READ responses past the acknowledged; selective: and what ACKs beyond an incomplete READ are for.
+    // READ responses past the acknowledged; selective: also packets that ACKs beyond an incomplete READ
+    // acknowledge.
     ReceiveWindow came_;
     Counters counters_;
 };
 
 // The delay in the low five bits of an RNR NAK's syndrome (IBTA 9.7).
 Duration rnr_delay(std::uint8_t syndrome);
-// Those bits for the shortest of its times that is not below `delay`; for a longer one, of the longest.
+// The bits for the shortest time that is not below `delay`, or for the longest.
 std::uint8_t rnr_syndrome(Duration delay);
 inline constexpr Duration max_rnr_delay = microseconds(655'360);
 

@@ -1,21 +1,22 @@
-// Which queue pair of a host sends next: the one that has waited longest of those whose class may send.
+// Chooses the queue pair of a host that sends next: the one that has waited longest of those whose class may
+// send.
 //
 // Each queue pair is idle, or ready from a time on: its last start plus the packet's time at its rate
-// (`pace`). Because that time lies behind those of all that wait already, each of them sends a packet before
-// one sends two: queue pairs that want more than the link are served round robin, packet by packet, across
-// classes. Equal times go by index, the lower first, whatever the order of the calls. A class that PFC holds
-// keeps its turn and stops nobody else. One winner tree per class: O(log n) a packet, nothing allocated after
+// (`pace`). As that time lies behind those of all that wait already, an overloaded link is served round
+// robin, packet by packet, across classes. Equal times go by index, the lower first. A class that PFC holds
+// keeps its turn and stops no other. A winner tree per class: O(log n) a packet, nothing allocated after
 // construction. The caller sends the packet and says when its queue pair is ready again. Times lie less than
 // 106 days apart.
 #pragma once
 
 #include <array>
-#include <cstddef>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "lib/clock/calendar.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
@@ -32,59 +33,44 @@ constexpr Duration pace(std::uint32_t wire_bytes, Rate rate) {
 
 class SendSchedule {
   public:
-    // One queue pair per entry, all idle; fewer than 2^31.
-    explicit SendSchedule(std::span<const ClassId> class_of_queue_pair);
-
-    void set_ready(QpIndex qp, Time at) { set(qp, {at, qp}); }
-    void set_idle(QpIndex qp) { set(qp, {}); }
-
-    // Ahead of set_ready: the nodes near the leaf, which are in no cache where there are thousands.
-    void fetch(QpIndex qp) const {
-        const Turn* tree = &nodes_[place_[qp].tree];
-        std::uint32_t node = place_[qp].leaf;
-        for (unsigned level = 0; level < 5; ++level, node /= 2) __builtin_prefetch(&tree[node]);
+    // A queue pair for each entry, all idle; fewer than 2^31.
+    explicit SendSchedule(std::span<const ClassId> class_of_queue_pair) {
+        std::array<std::uint32_t, classes> leaves{};
+        for (const ClassId id : class_of_queue_pair) {
+            assert(id < classes);
+            place_.push_back({leaves[id]++, id});
+            present_ |= 1U << id;
+        }
+        for (const std::uint32_t count : leaves) trees_.emplace_back(count);
     }
 
-    static constexpr QpIndex nobody = ~QpIndex{0};
-    struct Turn {
-        Time at{};
-        QpIndex qp = nobody;
-    };
-    // The one that waits longest of the classes of the mask `allowed`, and from when on it may send.
-    Turn first(unsigned allowed) const {
-        Turn best;
-        for_each_class(allowed & present_, [&](ClassId id) { best = earlier(best, nodes_[root_[id]]); });
+    void set_ready(QpIndex qp, Time at) { trees_[place_[qp].id].put(place_[qp].leaf, {at, qp}); }
+    void set_idle(QpIndex qp) { trees_[place_[qp].id].put(place_[qp].leaf, {}); }
+    // Ahead of set_ready.
+    void fetch(QpIndex qp) const { trees_[place_[qp].id].fetch(place_[qp].leaf); }
+
+    // The first of the classes of the mask `allowed`, and from when on it may send.
+    Calendar::Entry first(unsigned allowed) const {
+        Calendar::Entry best;
+        for_each_class(allowed & present_,
+                       [&](ClassId id) { best = Calendar::earlier(best, trees_[id].first()); });
         return best;
     }
-    // Of the classes of the mask `allowed`: the queue pair to send at `now`, if any. Changes nothing.
+    // The queue pair to send at `now` in the classes of the mask `allowed`, if any.
     std::optional<QpIndex> next(Time now, unsigned allowed) const {
-        const Turn turn = first(allowed);
-        return turn.qp != nobody && turn.at <= now ? std::optional(turn.qp) : std::nullopt;
+        const Calendar::Entry turn = first(allowed);
+        return turn.is_due(now) ? std::optional(turn.number) : std::nullopt;
     }
-    // When `next` first gives one.
-    std::optional<Time> next_time(unsigned allowed) const {
-        const Turn turn = first(allowed);
-        return turn.qp != nobody ? std::optional(turn.at) : std::nullopt;
-    }
+    std::optional<Time> next_time(unsigned allowed) const { return first(allowed).time(); }
 
   private:
-    // A tree of n leaves: nodes 1..2n-1, the root first; n..2n-1 are the leaves.
     struct Place {
-        std::uint32_t tree;  // its node 0 in nodes_
-        std::uint32_t leaf;  // the node of the queue pair
+        std::uint32_t leaf;
+        ClassId id;
     };
-    // Without a branch: which one is earlier cannot be foretold.
-    static Turn earlier(const Turn& a, const Turn& b) {
-        const unsigned before = unsigned{b.at < a.at} | (unsigned{b.at == a.at} & unsigned{b.qp < a.qp});
-        const unsigned takes_b = unsigned{b.qp != nobody} & (unsigned{a.qp == nobody} | before);
-        return {{takes_b != 0 ? b.at.ps : a.at.ps}, takes_b != 0 ? b.qp : a.qp};
-    }
-    void set(QpIndex qp, Turn turn);
-
-    std::vector<Place> place_;                   // of each queue pair
-    std::vector<Turn> nodes_;                    // the first that waits below each node
-    std::array<std::uint32_t, classes> root_{};  // of each class that has queue pairs
-    unsigned present_ = 0;                       // the classes that have
+    std::vector<Place> place_;     // of each queue pair
+    std::vector<Calendar> trees_;  // by class
+    unsigned present_ = 0;         // the classes that have queue pairs
 };
 
 }  // namespace sluice::roce

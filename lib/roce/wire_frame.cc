@@ -19,7 +19,7 @@ std::uint16_t bounded(std::size_t offset, std::uint32_t frame_bytes) {
     return static_cast<std::uint16_t>(std::min<std::size_t>(offset, frame_bytes));
 }
 
-// Extension headers that only this opcode has, so that what follows is payload, or the ICRC.
+// Extension headers of the opcode, in front of payload or ICRC.
 std::uint32_t headers_behind_bth(std::uint8_t opcode) {
     if (opcode == cnp_opcode) return 0;
     const Operation* operation = find_operation(opcode);
@@ -88,7 +88,7 @@ void read_ipv6(Bytes view, std::uint32_t frame_bytes, WireFrame& out) {
 WireFrame read_wire_frame(Bytes view, std::uint32_t frame_bytes) {
     WireFrame out;
     const auto layers = frame_layers(view);
-    if (!layers) {  // nothing is known of it, and nothing is changed in it
+    if (!layers) {  // unknown, and never changed
         const bool is_short = view.size() < link_header_bytes;
         out.parsed.drop = is_short ? DropReason::frame_too_short : DropReason::too_many_tags;
         return out;

@@ -1,6 +1,5 @@
-// What a wire knows of a frame that it passes on: any frame at all, where `parse` stops at the first reason
-// to drop one. Reads the first bytes and none too far; what does not fit its own length is a frame without
-// the part that does not fit, never an error.
+// A wire's facts of any frame, where `parse` would stop at the first reason to drop it. A part that does not
+// fit its own length counts as absent.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,13 @@
 namespace sluice::roce {
 
 struct WireFrame {
-    // Kind, tags, PCP, TOS, RoCE and CNP, as classification asks for them; drop is none, or too_many_tags and
-    // frame_too_short, which it ignores.
+    // Kind, tags, PCP, TOS, RoCE and CNP, for classification, which ignores `drop`.
     Parsed parsed;
     FrameFacts facts;
     std::optional<std::uint8_t> syndrome;  // of an acknowledgement's AETH
     bool is_fragment = false;
     std::uint8_t ip_header_bytes = 0;  // 0: not IP, or not whole
-    // The part that `corrupt` may change: behind the headers, the ICRC of RoCE among it.
+    // The part that `corrupt` may change: behind the headers, with the ICRC of RoCE.
     std::uint16_t payload_offset = 0;
     std::uint16_t payload_end = 0;
 };
@@ -32,9 +30,8 @@ WireFrame read_wire_frame(std::span<const std::uint8_t> view, std::uint32_t fram
 // none. `frame`: all of its bytes.
 bool corrupt_payload(std::span<std::uint8_t> frame, const WireFrame& read, std::uint64_t random);
 
-// The congestion notification packet that the receiver of a RoCE frame would send back to its sender: MACs,
-// tag and addresses turned round. `view` is the frame's; nothing where it is no RoCE. Returns the bytes
-// written to `out`, 0 where it is too small.
+// Writes the CNP that the receiver of a RoCE frame would send back: MACs, tag and addresses swapped. `view`:
+// the frame's. Returns the bytes written to `out`; 0: it is too small, or the frame is not RoCE.
 std::uint32_t write_cnp(std::span<const std::uint8_t> view, const WireFrame& frame, std::uint32_t sender_qp,
                         std::uint8_t dscp, std::span<std::uint8_t> out);
 

@@ -29,9 +29,8 @@ std::vector<unsigned> shares(std::span<const WeightedMember> members, unsigned b
     return share;
 }
 
-// Bucket numbers in a fixed order without a pattern. Members dealt round 0, 1, 2, ... would lie at even
-// distances from themselves, and the odd strides of pick_member would pass a lost member's flows to some of
-// the others only.
+// Bucket numbers in a fixed pseudo-random order. In the order 0, 1, 2, ... members would repeat at even
+// distances, and the odd strides of pick_member would give a lost member's flows to some of the others only.
 std::vector<unsigned> scattered(unsigned buckets) {
     std::vector<unsigned> order(buckets);
     std::iota(order.begin(), order.end(), 0U);

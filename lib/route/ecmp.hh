@@ -1,8 +1,8 @@
 // Groups of weighted next hops as bucket tables.
 //
 // A hash picks a bucket, the bucket names a member. Weights are bucket counts. When a member leaves, only its
-// own buckets change hands, so 1/m of the flows move; when the configuration of a group changes, buckets stay
-// with their member as far as its new share allows (RFC 2992, "resilient hashing").
+// buckets change, so 1/m of the flows move; when a group's configuration changes, buckets keep their member
+// as far as its new share allows (RFC 2992, "resilient hashing").
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct WeightedMember {
     std::uint32_t weight;  // >= 1
 };
 
-// One member per bucket; `buckets` is a power of two, at least the number of members. Shares differ from the
-// weights by less than one bucket (largest remainder). `previous` is the table to stay close to, or empty.
+// A member for each bucket; `buckets` is a power of two, at least the number of members. Shares differ from
+// the weights by less than one bucket (largest remainder). `previous`: the table to stay close to, or empty.
 std::vector<std::uint32_t> assign_buckets(std::span<const WeightedMember> members, unsigned buckets,
                                           std::span<const std::uint32_t> previous = {});
 
@@ -28,9 +28,9 @@ inline std::uint32_t bucket_of(unsigned log2_buckets, std::uint32_t hash) {
     return static_cast<std::uint32_t>((std::uint64_t{hash} << log2_buckets) >> 32);
 }
 
-// The member for `hash` of a table of 2^log2_buckets buckets; `is_up(member)` says which may be taken. A
-// bucket whose member is down is passed on by a walk of odd stride, drawn from the hash, so the flows of a
-// lost member spread over all others by weight and come back when it does. `no_member` when none is up.
+// The member for `hash` of a table of 2^log2_buckets buckets, among those that is_up(member); `no_member`:
+// none is. Where a member is down, a walk of odd stride, drawn from the hash, finds another, so its flows
+// spread over all others by weight and come back when it does.
 template <class IsUp>
 std::uint32_t pick_member(const std::uint32_t* table, unsigned log2_buckets, std::uint32_t hash, IsUp is_up) {
     const std::uint32_t mask = (1U << log2_buckets) - 1;

@@ -1,11 +1,11 @@
-// Which member of a next-hop group a packet takes, beyond the hash: by flowlet, adaptive, or by packet.
+// Chooses a packet's member of a next-hop group beyond the hash: by flowlet, adaptive, or by packet.
 //
-// A table has an entry for each of the hashes that it distinguishes. Flows whose hashes fall together share
-// an entry and so a path, as in the field's chips; then a gap is one in all of them, and none is reordered by
-// it. Within a flowlet, packets whose gaps are at most `gap`, the path stays; the next flowlet goes to the
-// member of the best band, drawn among equals by their share of the buckets. `adaptive` moves a flow without
-// a gap when another member is better by `margin` bands, at most once in `move_interval`. `packet` chooses
-// for each packet. The state belongs to a receive queue, so it is the same for any number of workers.
+// A table is indexed by hash. Flows with one entry share a path, as in switch chips, and a gap in it is a gap
+// in all of them, so none is reordered. Within a flowlet, packets whose gaps are at most `gap`, the path
+// stays; the next flowlet goes to the member of the best band, drawn among equals by their share of the
+// buckets. `adaptive` moves a flow without a gap when another member is better by `margin` bands, at most
+// once in `move_interval`. `packet` chooses for each packet. The state belongs to a receive queue, so it is
+// the same for any number of workers.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ constexpr std::string_view to_string(LoadBalance mode) {
     return load_balance_names[static_cast<std::size_t>(mode)];
 }
 
-// By the first three bits of a BTH's opcode (InfiniBand Architecture 9.2.1), and what is no RoCE.
+// By the first three bits of a BTH's opcode (InfiniBand Architecture 9.2.1); `none`: not RoCE.
 enum class RoceTransport : std::uint8_t { rc, uc, rd, ud, other, none };
 constexpr std::array<std::string_view, 6> roce_transport_names{"rc", "uc", "rd", "ud", "other", "none"};
 constexpr std::size_t roce_transports = roce_transport_names.size();
@@ -61,8 +61,8 @@ struct BalanceSettings {
 struct Flowlet {
     Time last;             // arrival of its last packet
     Time since;            // it has taken its member since then
-    std::uint32_t choice;  // the hash that stands for its member: see bucket_of
-    std::uint32_t tag;     // hash of the last packet, to count those that share the entry
+    std::uint32_t choice;  // a hash of its member: see bucket_of
+    std::uint32_t tag;     // hash of the last packet, to count collisions
     bool used;
 
     void go_on(std::uint32_t hash, Time now) {
@@ -72,7 +72,7 @@ struct Flowlet {
 };
 static_assert(sizeof(Flowlet) == 32);
 
-// Of a group: its members as the chooser sees them, beside the buckets of ecmp.hh.
+// A member of a group, beside the buckets of ecmp.hh.
 struct BalanceMember {
     std::uint32_t next_hop;
     std::uint16_t share;   // buckets, at least 1
@@ -89,16 +89,16 @@ struct BalanceChoice {
     std::uint32_t next_hop = no_member;  // no_member: no link is up
     std::uint32_t bucket = 0;
     BalanceReason reason = BalanceReason::kept;
-    bool shared = false;       // another hash had the entry before
+    bool shared = false;       // with another hash
     std::uint8_t band = 0;     // of the member, where one was chosen
-    std::uint8_t told = 0;     // of it: by the neighbor, where asked for
+    std::uint8_t told = 0;     // of it: the neighbor's part, where recorded
     std::uint16_t equals = 0;  // members of that band
     std::uint32_t drawn = 0;   // where there were several
     Duration age{};            // of the flowlet's stay with its member
 };
 
-// Of the members with the lowest band, one by the draw, in proportion to their shares.
-// `band(next hop)`: its LinkQuality::band with what its neighbor tells (RemoteQuality), or `unusable`.
+// Draws among the members with the lowest band, in proportion to their shares. `band(next hop)`: its
+// LinkQuality::band plus RemoteQuality, or `unusable`.
 template <class Band>
 BalanceChoice best_member(const BalanceGroup& group, std::uint32_t drawn, Band band) {
     std::array<std::uint8_t, 256> bands;
@@ -134,8 +134,7 @@ BalanceChoice best_member(const BalanceGroup& group, std::uint32_t drawn, Band b
     return choice;
 }
 
-// The usual packet of `flowlet`: it goes on where its flow went, if that link is up. False: `balance`
-// decides.
+// True when the packet keeps its flowlet's member, if that link is up. False: `balance` decides.
 inline bool stays(const Flowlet& entry, std::uint32_t hash, Time now, const BalanceSettings& settings) {
     return entry.used && entry.tag == hash && now - entry.last <= settings.gap;
 }

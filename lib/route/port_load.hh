@@ -1,10 +1,9 @@
 // How busy an egress port is, in the bands by which a load balancer compares the members of a group.
 //
-// The owner of the port publishes it at the end of each of its turns, the workers of all ports read it: one
-// writer, and everybody sees the port as it was when the turn before ended. Load is the discounted sum of
-// CONGA (Alizadeh et al., SIGCOMM 2014, 3.2): what is sent is added, an eighth of the sum goes with each
-// interval, so the sum of a full link is eight intervals of bytes. The queue counts as the time in which the
-// link would send it, so of two equal queues that of the slower link is the longer one.
+// The owner of the port publishes it at the end of each turn, all workers read it. Load is the discounted sum
+// of CONGA (Alizadeh et al., SIGCOMM 2014, 3.2): sent bytes are added, an eighth of the sum goes with each
+// interval, so the sum of a full link is eight intervals of bytes. A queue counts as the time in which the
+// link would send it.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 
 namespace sluice {
 
-// Of a port for a class. The sum of both bands, 0 (idle) to 14, unless nothing may leave.
+// The quality of a port for a class: the sum of both bands, 0 (idle) to 14, unless nothing may leave.
 struct LinkQuality {
     static constexpr std::uint8_t bands = 8;  // of each figure
     static constexpr std::uint8_t stopped = 2 * bands - 1;
@@ -46,7 +45,7 @@ struct LoadScale {
     std::uint64_t interval_at(Time now) const { return now.ps / static_cast<std::uint64_t>(interval.ps); }
 };
 
-// Of bytes that were sent `intervals` ago: what still counts, (7/8)^intervals of them.
+// The part of bytes sent `intervals` ago that still counts: (7/8)^intervals.
 constexpr std::uint64_t discounted(std::uint64_t bytes, std::uint64_t intervals) {
     constexpr unsigned table_size = 128;
     constexpr std::array<std::uint32_t, table_size> left = [] {
@@ -66,10 +65,9 @@ constexpr std::uint64_t discounted(std::uint64_t bytes, std::uint64_t intervals)
 
 class alignas(64) PortLoad {
   public:
-    // The owner, whenever it has looked after the port: bytes that have left on the wire since the start.
-    // relaxed, here and below: a figure of the turn before, or of the one before that, orders nothing. A sum
-    // with the other's interval is an eighth off.
-    // Nothing counts as more than a full link: what was sent while nobody published comes all at once.
+    // The owner, each turn: bytes that have left on the wire since the start. relaxed, here and below: a
+    // figure of an earlier turn orders nothing; a sum with the other's interval is an eighth off. The sum is
+    // at most a full link's, as bytes come all at once when publishing starts.
     void set_sent(std::uint64_t bytes, Time now, Duration byte_time, const LoadScale& scale) {
         if (bytes == counted_) return;
         const std::uint64_t interval = scale.interval_at(now);
@@ -89,7 +87,7 @@ class alignas(64) PortLoad {
         filled_ = static_cast<std::uint8_t>(bytes != 0 ? filled_ | bit : filled_ & ~bit);
     }
     std::uint8_t filled() const { return filled_; }  // bit n: queue n held bytes when it was set last
-    // Masks of queues: those that an operator or the watchdog has stopped, and those that the peer pauses.
+    // Masks of queues that an operator or the watchdog has stopped, and that the peer pauses.
     void set_stopped(std::uint8_t stopped, std::uint8_t paused) {
         set(stopped_, static_cast<std::uint16_t>(stopped | paused << 8));
     }
@@ -102,7 +100,7 @@ class alignas(64) PortLoad {
     }
     std::uint64_t queued_bytes(ClassId queue) const { return queued_[queue].load(std::memory_order_relaxed); }
     Time paused_until(ClassId queue) const { return {paused_until_[queue].load(std::memory_order_relaxed)}; }
-    // A pause that nobody took back has ended by itself.
+    // A pause may have ended by itself.
     bool is_stopped(ClassId queue, Time now) const {
         const unsigned stopped = stopped_.load(std::memory_order_relaxed);
         if ((stopped >> queue & 1U) != 0) return true;
@@ -136,24 +134,24 @@ class alignas(64) PortLoad {
 };
 static_assert(sizeof(PortLoad) == 192);
 
-// How busy the ways behind a switch's neighbors are, as these tell it: by port and next-hop group, the worst
-// band of LinkQuality of any link from the neighbor on to where the group leads.
+// How busy the paths behind neighbors are, as these report it: by port and next-hop group, the worst
+// LinkQuality band of any link on the way.
 //
-// Neighbors tell at every multiple of `interval`, and what one says is known here when it has crossed the
-// cable. So what is known at a moment depends on that moment alone, and not on who asks in what order.
-// Written between two windows of the virtual clock, read in them.
+// Neighbors report at every multiple of `interval`, and a report is known here when it has crossed the cable.
+// So the known figures depend on the moment only, not on the order of calls. Written between two windows of
+// the virtual clock, read in them.
 class RemoteQuality {
   public:
     using Bands = std::array<std::uint8_t, classes>;  // by traffic class, of the teller
 
-    // `interval` > 0. `delays`: by port, of the cable; above 0 where somebody tells anything.
+    // `interval` > 0. `delays`: by port, of the cable; above 0 where a neighbor reports.
     RemoteQuality(Duration interval, const std::vector<Duration>& delays) : interval_(interval) {
         for (const Duration delay : delays)
             ports_.push_back({delay, static_cast<std::size_t>(delay.ps / interval.ps) + 2, 0});
     }
 
     Duration interval() const { return interval_; }
-    // Forgets everything; from now on there are so many groups.
+    // Forgets everything and sets the number of groups.
     void reset(std::size_t groups) {
         groups_ = groups;
         std::size_t all = 0;
@@ -163,12 +161,12 @@ class RemoteQuality {
         }
         told_.assign(all, Bands{});
     }
-    // The neighbor behind a port has said it at `now`, a multiple of the interval: it must at each of them.
+    // The neighbor's report at `now`, a multiple of the interval; it must report at each.
     void tell(PortId port, std::uint32_t group, Time now, const Bands& bands) {
         assert(now.ps % unit() == 0 && ports_[port].delay.ps > 0);
         if (group < groups_) told_[place(ports_[port], now.ps / unit(), group)] = bands;
     }
-    // As known at `now`; 0, idle, where nothing is.
+    // As known at `now`; 0, idle, where nothing is known.
     Bands bands(PortId port, std::uint32_t group, Time now) const {
         const Port& from = ports_[port];
         const auto delay = static_cast<std::uint64_t>(from.delay.ps);
@@ -194,7 +192,7 @@ class RemoteQuality {
     std::vector<Bands> told_;  // by port, message and group
 };
 
-// Along a way the worst link counts, and of several ways the worst one: a packet may take it.
+// The worst link of a path counts, and of several paths the worst.
 constexpr void take_worst(RemoteQuality::Bands& bands, const RemoteQuality::Bands& others) {
     for (std::size_t n = 0; n < bands.size(); ++n) bands[n] = std::max(bands[n], others[n]);
 }

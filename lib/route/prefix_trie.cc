@@ -92,7 +92,7 @@ void PrefixTrie::remove(const std::uint8_t* address, unsigned length, Cover cove
         }
         slot = table(*slot) + byte;
     }
-    // Tables that hold nothing of their own any more: every entry is of the prefix that covers them all.
+    // Free tables in which every entry is of the prefix that covers them all.
     for (; steps > 0; --steps) {
         bits -= 8;
         const std::uint32_t entry = *path[steps - 1];

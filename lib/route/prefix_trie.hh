@@ -1,13 +1,13 @@
 // Longest-prefix match: a multibit trie of 4-byte entries, in memory that the caller gives.
 //
 // The root is a table of 2^16 or 2^24 entries, indexed by the first bits of the address; each further step is
-// a table of 256 entries, 1 KiB, for the next 8 bits. A prefix is written into every entry that it covers;
-// an entry says its value and the length of the prefix that it comes from, so a change writes where its
-// prefix is and nowhere else. Prefixes of up to 8 bits have a table of their own, asked when the rest knows
-// nothing: a default route is 256 writes, not 16 million.
+// a table of 256 entries, 1 KiB, for the next 8 bits. A prefix is written into every entry that it covers; an
+// entry has the prefix's value and length, so a change writes only where its prefix is. Prefixes of up to 8
+// bits have a table of their own, used when the rest has no answer: a default route is 256 writes, not 16
+// million.
 //
-// A table exists exactly while it holds a prefix longer than the bits that lead to it. So the room depends on
-// the set of prefixes alone, not on the way to it.
+// A table exists exactly while it holds a prefix longer than the bits that lead to it, so memory depends on
+// the set of prefixes only.
 //
 // Written by control while no worker reads it. Addresses are bytes in network order, 4 or 16.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-// The half that reads. A copy reads the same tables; a loop keeps one in registers.
+// The reading half. A copy reads the same tables; a loop keeps one in registers.
 class PrefixLookup {
   public:
     static constexpr unsigned value_bits = 23;  // values in [1, 2^23); 0: no prefix

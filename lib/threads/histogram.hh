@@ -1,5 +1,5 @@
-// How long things took: counts in buckets that grow with the value, each at most 1/16 of its value wide, as
-// HDR histograms have them. Written by one thread with plain stores, read by any.
+// A histogram of durations, in buckets at most 1/16 of their value wide, as HDR histograms have. Written by
+// one thread with plain stores, read by any.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class Histogram {
         if (other.max_.get() > max_.get()) max_.set(other.max_.get());
     }
 
-    // What `later` has recorded since it was as `earlier` is. The longest is known to 1/16.
+    // The recordings of `later` that `earlier` lacks; the longest to 1/16.
     void set_to_difference(const Histogram& later, const Histogram& earlier) {
         max_.set(0);
         for (unsigned i = 0; i < buckets; ++i) {
@@ -35,8 +35,7 @@ class Histogram {
         }
     }
 
-    // The buckets that have counted something, in ascending order: each with the longest duration that it
-    // counts, and how often.
+    // Calls each(longest duration of the bucket, count) for non-empty buckets, in ascending order.
     template <class Each>
     void for_each_bucket(Each each) const {
         for (unsigned i = 0; i < buckets; ++i)
@@ -50,8 +49,7 @@ class Histogram {
         return sum;
     }
     Duration max() const { return {static_cast<std::int64_t>(max_.get())}; }
-    // The least duration, rounded up to its bucket's end, that `per_mille` of all do not exceed; 0 when there
-    // are none.
+    // The least duration, rounded up to its bucket's end, that `per_mille` of all do not exceed; 0: none.
     Duration quantile(unsigned per_mille) const {
         if (max_.get() == 0) return {};
         const std::uint64_t total = count();

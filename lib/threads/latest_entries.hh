@@ -1,5 +1,5 @@
-// The last entries that one thread has written, for any other to read at any time: a new one takes the place
-// of the oldest, and no reader is waited for.
+// The last entries that one thread has written, for any other to read at any time: a new one replaces the
+// oldest, without waiting for readers.
 //
 // Entries are numbered from 0 since the start. Each slot has a stamp, odd while its entry is written; a
 // reader copies the entry between two looks at the stamp and tries again when they differ. Every word is an
@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <type_traits>
 
 #include "lib/threads/counters.hh"
@@ -41,7 +40,7 @@ class LatestEntries {
         total_.set(number + 1);
         return number;
     }
-    // Writer: the entry of that number is another now. False: it is in the ring no more.
+    // Writer: replaces the entry of that number. False: it is no longer in the ring.
     bool replace(std::uint64_t number, const Entry& entry) {
         if (!holds(number)) return false;
         write(number, entry);
@@ -54,17 +53,16 @@ class LatestEntries {
 
     // Any thread.
     std::uint64_t total() const { return total_.get(); }
-    std::size_t capacity() const { return slots_.size(); }
-    // Nothing: no longer, or not yet; or it was written anew at every attempt.
+    // Nothing: no longer, or not yet, or replaced at every attempt.
     std::optional<Entry> read(std::uint64_t number) const {
         constexpr unsigned attempts = 100;
         const Slot& slot = slots_[number % slots_.size()];
         for (unsigned n = 0; n < attempts; ++n) {
-            // acquire: all words of that writing are there.
+            // acquire: all words of that write are there.
             const std::uint64_t before = slot.stamp.load(std::memory_order_acquire);
             if ((before & 1U) != 0) continue;
             std::array<std::uint64_t, entry_words> words;
-            // acquire: a word of a later writing brings that writing's stamp with it.
+            // acquire: a word of a later write brings its stamp with it.
             const std::uint64_t written = slot.number.load(std::memory_order_acquire);
             for (std::size_t i = 0; i < entry_words; ++i)
                 words[i] = slot.words[i].load(std::memory_order_acquire);
@@ -74,7 +72,7 @@ class LatestEntries {
         }
         return std::nullopt;
     }
-    // Any thread: calls visit(number, entry) for all that there are, the oldest first.
+    // Any thread: calls visit(number, entry) for all, the oldest first.
     template <class Visit>
     void for_each(Visit visit) const {
         const std::uint64_t end = total();

@@ -1,7 +1,6 @@
-// Bounded queue from one thread to one other: packets between workers, events from a worker to control.
-// Over boost::lockfree::spsc_queue (5 cycles an entry in batches of 32). `post` takes all or as many as fit;
-// a mailbox for packets is sized so that every packet of the switch fits, so nothing admitted is ever
-// refused.
+// Bounded queue from one thread to another: packets between workers, events from a worker to control. Over
+// boost::lockfree::spsc_queue (5 cycles an entry in batches of 32). A mailbox for packets is sized for every
+// packet of the switch, so none is ever refused.
 #pragma once
 
 #include <array>
@@ -17,21 +16,20 @@
 
 namespace sluice {
 
-// The fields of the writer and those of the reader lie in different cache lines, which no other object
-// shares.
+// Writer's and reader's fields have cache lines of their own.
 template <class Message>
 class alignas(64) Mailbox {
   public:
     explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
 
-    // Writer: how many were taken, from the front.
+    // Writer: posts as many as fit; returns how many.
     std::size_t post(std::span<const Message> messages) {
         const std::size_t taken = queue_.push(messages.data(), messages.size());
         SLUICE_INVARIANT(taken <= messages.size());
         return taken;
     }
 
-    // Writer: as many are sure to fit.
+    // Writer.
     std::size_t room() const { return queue_.write_available(); }
 
     // Reader: fills from the front of `out`, returns how many.
@@ -57,9 +55,9 @@ class alignas(64) Mailbox {
     static_assert(BOOST_LOCKFREE_CACHELINE_BYTES == 64 && sizeof queue_ > 64);
 };
 
-// Bounded queue of whole frames from one thread to one other: copied into slots, whose numbers two mailboxes
-// pass to and fro, so that a slot always has one owner. No packet buffer crosses with them. `Head`: facts
-// about a frame beside its bytes, of which a slot holds `max_bytes`.
+// Bounded queue of whole frames from one thread to another: copied into slots, whose numbers two mailboxes
+// pass to and fro, so that a slot always has one owner. `Head`: facts about a frame beside its bytes, of
+// which a slot holds `max_bytes`.
 template <class Head, std::size_t max_bytes = max_frame_bytes>
 class FrameMailbox {
   public:

@@ -1,8 +1,8 @@
 // An immutable value that control publishes and workers read.
 //
-// Written by control only: `current_`. Written by worker w only: `acknowledged_[w]`, the generation it runs.
-// A worker asks once a turn; the value it gets stays valid until it asks again. Control frees a value when
-// every worker runs a newer one, so a worker never waits and is never paused.
+// Control alone writes `current_`, worker w alone `acknowledged_[w]`, the generation that it runs. A worker
+// reads once a turn; the value stays valid until it acknowledges another. Control frees a value when every
+// worker runs a newer one, so a worker never waits.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,7 @@ class Snapshot {
         return generation_;
     }
 
-    // Control. True once every worker runs `generation` or a later one; frees values that no worker runs any
-    // more.
+    // Control. True once every worker runs `generation` or a later one; frees values that no worker runs.
     bool acknowledged(std::uint64_t generation) {
         std::uint64_t oldest = generation_;
         // acquire: pairs with the worker's release, so its last use of an older value is over.
@@ -46,8 +45,7 @@ class Snapshot {
     const Value& latest() const { return *nodes_.back()->value; }
     std::uint64_t generation() const { return generation_; }
 
-    // Worker, once a turn: the value published last. The value before it stays valid until the worker
-    // acknowledges this one.
+    // Worker, once a turn: the value published last.
     struct View {
         const Value* value;
         std::uint64_t generation;
@@ -57,14 +55,8 @@ class Snapshot {
         return {node->value.get(), node->generation};
     }
     void acknowledge(WorkerId worker, std::uint64_t generation) {
-        // release: everything this worker did with the value before comes before the acknowledgement.
+        // release: this worker's last use of the value before comes first.
         acknowledged_[worker].value.store(generation, std::memory_order_release);
-    }
-    // Both at once, for a worker that needs nothing of the value before.
-    const Value& read(WorkerId worker) {
-        const View now = view();
-        acknowledge(worker, now.generation);
-        return *now.value;
     }
 
   private:

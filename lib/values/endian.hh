@@ -4,7 +4,6 @@
 
 #include <array>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -47,7 +46,6 @@ struct BigEndian {
 
 using Be16 = BigEndian<std::uint16_t>;
 using Be32 = BigEndian<std::uint32_t>;
-using Be64 = BigEndian<std::uint64_t>;
 static_assert(sizeof(Be32) == 4 && alignof(Be32) == 1);
 
 }  // namespace sluice

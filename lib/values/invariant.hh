@@ -1,9 +1,8 @@
-// Invariants of the mechanisms, said where a value is written and again where it is relied on.
+// Invariants of the mechanisms, checked where a value is written and again where it is used.
 //
-// An `assert` that costs a packet nothing is always compiled in. SLUICE_INVARIANT is for those that cost
-// instructions: checked in the builds of sanitizers and with -Dinvariants=true, nothing else otherwise; its
-// condition is then compiled and never evaluated. Code that only a check needs is kept behind
-// `checks_invariants`.
+// An `assert` that costs a packet nothing is always on. SLUICE_INVARIANT is for those that cost instructions:
+// checked in sanitizer builds and with -Dinvariants=true; else its condition is compiled and never evaluated.
+// Code for checks only is behind `checks_invariants`.
 #pragma once
 
 #include <cassert>

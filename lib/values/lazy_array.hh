@@ -1,6 +1,6 @@
-// An array of zeroes whose memory the system gives page by page, when an entry is first written: room for the
-// worst case costs nothing before it is needed. T is one whose bytes are all zero at first, and needs no
-// destructor. `touch` takes all of the memory at once, for threads that must not wait for a page.
+// An array of zeroes whose memory comes page by page, when an entry is first written, so room for the worst
+// case costs nothing. A T's bytes are all zero at first, and it needs no destructor. `touch` takes all memory
+// at once, for threads that must not wait for a page.
 #pragma once
 
 #include <cstddef>

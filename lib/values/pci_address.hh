@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-// "0000:03:00.0"; nothing when it is no PCI address: [domain:]bus:device.function in hexadecimal.
+// "0000:03:00.0"; nothing when it is not a PCI address: [domain:]bus:device.function in hexadecimal.
 inline std::optional<std::string> full_pci_address(std::string_view text) {
     struct Part {
         char end;

@@ -1,5 +1,5 @@
-// Counter-based random numbers: a draw is a function of its key, so it is the same for any number of workers
-// and the order in which they draw. SplitMix64's finaliser over the key (Steele, Lea, Flood 2014).
+// Counter-based random numbers: a draw is a function of its key, so it is the same for any number of workers.
+// SplitMix64's finalizer over the key (Steele, Lea, Flood 2014).
 #pragma once
 
 #include <cstdint>

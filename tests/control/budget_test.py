@@ -117,7 +117,7 @@ class Budget(Case):
         running.wait_for(lambda: running.call("stats.show", path="ports.h0.replied_packets"), lambda now: now > before)
         seen = sum(flooding.done)
         running.wait_for(lambda: sum(flooding.done), lambda n: n > seen + MANY)
-        running.wait_for(lambda: running.call("control.show")["link_looks"], lambda now: now > looks + MANY)
+        running.wait_for(lambda: running.call("control.show")["link_looks"], lambda now: now > looks + 10)
         account = self.in_rounds(running)
         self.assertGreater(account["handlers"], seen)
         self.assertLessEqual(account["handlers_limit"], HANDLERS)

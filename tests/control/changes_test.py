@@ -155,7 +155,7 @@ class Changes(Case):
         self.assertTrue(any("not confirmed" in event["text"] for event in out.report["events"]))
 
     def test_a_long_run_does_not_outlast_the_confirmation(self):
-        """One clock.run over the moment: the change goes back then, not when the run is over."""
+        """One clock.run over the moment: the change rolls back then, not when the run is over."""
         running = Running(self.switch())
         running.call("clock.run", **{"for": "9500ns"})
         running.call("config.set", path="port.h1.queue.3.wred", value="all", confirm="10us")
@@ -209,7 +209,7 @@ class Changes(Case):
         running.call("clock.run", **{"for": "5us"})
         done = running.call("config.set", path="default.microburst", value="300KB", confirm="10us")
         self.assertEqual((done["confirm_by_ns"], done["waiting"]), (24500, 2))
-        self.assertIn("3 changes go back at 24.5 us", running.ctl("set port.h2.queue.3.wred all --confirm 10us"))
+        self.assertIn("3 changes roll back at 24.5 us", running.ctl("set port.h2.queue.3.wred all --confirm 10us"))
         running.call("clock.run")
         self.assertEqual(running.call("config.diff", toml=toml), [])
         self.assertIn("nothing has been changed", running.refused("config.rollback").message)

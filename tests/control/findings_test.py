@@ -13,7 +13,7 @@ from control import Programs
 
 ROOT = control.loopback.ROOT
 CPUS = os.cpu_count()
-# Of started network cards: tests/unit/nic makes them with fake ones, and looks for these words.
+# Findings about started network cards: tests/unit/nic makes them with fake ones, and looks for these words.
 OF_CARDS = {"nic-pfc": '"nic-pfc"', "nic-receive-ring": "and the card's receive ring of", "nic-link-speed": "the link is of 25 Gb/s",
             "wire-nic": '"wire-nic"'}
 

@@ -305,7 +305,7 @@ class Socket(Case):
         running = Running(switch)
         running.stop()
         running.path.write_text("not a socket")
-        self.assertIn("no socket", self.refused_start(running))
+        self.assertIn("not a socket", self.refused_start(running))
         self.assertEqual(running.path.read_text(), "not a socket")
 
     def test_a_socket_that_somebody_else_has_made_stays(self):

@@ -111,7 +111,7 @@ class Collector(Mirroring):
     def test_any_number_of_workers_sends_the_same_bytes(self):
         def sent(workers):
             switch = self.incast(workers=workers)
-            # One more, by a port with a lower number than its mirror's, and both at once.
+            # A second mirror, by a port with a lower number than its mirror's, and both at once.
             switch.host(5)
             switch.section("mirror.also", on=["drop"], collector="10.0.5.2", session=2, **RATE)
             out = switch.run()
@@ -263,7 +263,7 @@ class Collector(Mirroring):
             "a group": ({"collector": "224.0.0.5"}, "mirror.m.collector: 224.0.0.5 is the address of no host"),
             "all ones": ({"collector": "255.255.255.255"}, "is the address of no host"),
             "loopback": ({"collector": "::1"}, "mirror.m.collector: ::1 is the address of no host"),
-            "our own": ({"collector": "10.0.1.1"}, '10.0.1.1 is the address of port "h1": the switch is no collector'),
+            "our own": ({"collector": "10.0.1.1"}, '10.0.1.1 is the address of port "h1": the switch is not a collector'),
             "no rate": ({"rate": 0}, "mirror.m.rate: a mirror without a rate would fill the port to its collector"),
             "a file too": ({"file": "x"}, "a mirror has a file, a FIFO or a collector, this one has several"),
             "no address": ({"collector": "10.0.0"}, "10.0.0"),

@@ -215,7 +215,7 @@ class Mirror(Mirroring):
             "a folder": ({"file": str(folder)}, "Is a directory"),
             "a text": ({"file": str(text)}, "it is a file of something else, and no mirror's; do: name another file, or remove this one"),
             "a FIFO": ({"file": str(fifo)}, "FIFO"),
-            "no FIFO": ({"file": "", "fifo": str(text)}, "it is no FIFO; do: write file instead of fifo"),
+            "no FIFO": ({"file": "", "fifo": str(text)}, "it is not a FIFO; do: write file instead of fifo"),
             "no folder of a FIFO": ({"file": "", "fifo": str(folder / "no" / "x")}, "No such file or directory"),
         }
         for name, (keys, wrong) in cases.items():

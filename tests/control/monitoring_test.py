@@ -37,7 +37,7 @@ COURSES = {
     "frames of no class lost": ("SluiceNotLossless", {"sluice_verdict_lossless": "0x300", "sluice_verdict_missed_packets_total": "5x11 7x300"},
                                 {"55s": False, "65s": True, "12m": False}),
 }
-# Of each alert: the series that make it fire, and those that come near and do not. `AxN` of promtool: N more samples, a minute apart.
+# Each alert's series that make it fire, and those that come near and do not. `AxN` of promtool: N more samples, a minute apart.
 FIRES = {
     "SluiceDown": ({f'up{{job="sluice",{INSTANCE}}}': "0x10"}, {f'up{{job="sluice",{INSTANCE}}}': "1x10"}),
     "SluiceNotLossless": ({"sluice_verdict_lossless": "1 0x9"}, {"sluice_verdict_lossless": "0x10", "sluice_verdict_lost_packets_total": "7x10",
@@ -106,7 +106,7 @@ class Files(Case):
             other.write_text(MAKER.read_text().replace("sluice_ports_flaps_total", "sluice_ports_flips_total"))
             done = subprocess.run(["python3", other, Programs.sluiced], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("sluice_ports_flips_total is no metric", done.stderr)
+        self.assertIn("sluice_ports_flips_total is not a metric", done.stderr)
 
     def test_remedies_are_commands(self):
         remedies = re.findall(r'remedy: "(.*)"', (FOLDER / "alerts.yml").read_text())

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`sluiced page`: one file that shows a report, a switch's or a fabric's by switch; what is no report is refused, with its place. Where
+"""`sluiced page`: one file that shows a report, a switch's or a fabric's by switch; what is not a report is refused, with its place. Where
 Chromium is installed, what a browser makes of it.
 """
 
@@ -136,8 +136,8 @@ class Refused(Page):
 
     def test_what_is_no_json_or_no_report(self):
         whole = self.report().read_text()
-        for text, said in (("", "it is empty"), ('{"ports":\n  x}', "line 2, column 3: it is no JSON"), (whole[:-50], "it is truncated: it ends in line"), (whole + "}", "it is no JSON"),
-                           (b"\xff\xfe\x00", "line 1, column 1: it is no JSON"), (b'{"ports": {"\xff": 1}}', "it is no JSON"),
+        for text, said in (("", "it is empty"), ('{"ports":\n  x}', "it is not valid JSON from line 2, column 3"), (whole[:-50], "it is truncated: it ends in line"), (whole + "}", "it is not valid JSON"),
+                           (b"\xff\xfe\x00", "it is not valid JSON from line 1, column 1"), (b'{"ports": {"\xff": 1}}', "it is not valid JSON"),
                            ("7", "it is 7, not an object"), ("[]", "it is a list, not an object"), ("null", "it is null, not an object"), ("{}", "neither ports nor switches"),
                            ('{"ports": {}}', "'verdict' is missing"), ('{"switches": 7}', "'switches' is 7, not an object"),
                            ('{"a":' + "[" * 100_000, "more than 32 levels"), ('{"a":' * 50 + "1" + "}" * 50, "more than 32 levels"),
@@ -246,7 +246,7 @@ class Seen(Page):
         self.page(path)
         tab.open(self.folder / "switch.html")
         self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 0)
-        self.assertIn("No queue stood above", tab.evaluate("[...document.querySelectorAll('#queues p:not([hidden])')].map((each) => each.textContent).join()"))
+        self.assertIn("No queue was above", tab.evaluate("[...document.querySelectorAll('#queues p:not([hidden])')].map((each) => each.textContent).join()"))
 
     def test_a_microburst_is_at_its_peak_at_one_instant_alone(self):
         path = self.report()

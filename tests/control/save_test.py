@@ -52,7 +52,7 @@ class Save(Case):
                             (str(running.folder / "x.toml"), "plain"), ("", "plain"), (".", "plain"), ("..", "plain"), (".hidden", "plain"),
                             ("--config", "plain"), ("-x", "plain"), ("x\0.toml", "plain"), (str(running.config) + "\0", "plain"),
                             ("a\nb", "plain"), ("a\tb", "plain"), ("a\x7f", "plain"), ("x" * 300, "plain"), ("link.toml", "is a link"),
-                            ("own.toml", "is a link"), ("below", "is no file"), ("fifo", "is no file"), ("notes", "no configuration"),
+                            ("own.toml", "is a link"), ("below", "is not a file"), ("fifo", "is not a file"), ("notes", "no configuration"),
                             ("report.json", "is being written already")):
             with self.subTest(name=name):
                 error = running.refused("config.save", file=name)

@@ -36,7 +36,7 @@ class Manager:
         return dict(line.split("=", 1) for line in self.socket.recv(4096).decode().splitlines())
 
     def next_state(self):
-        """The next that is no ping."""
+        """The next that is not a ping."""
         while (told := self.next()) == {"WATCHDOG": "1"}:
             pass
         return told

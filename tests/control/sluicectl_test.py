@@ -159,10 +159,10 @@ class Ctl(Case):
         self.assertGreater(len(table), 50)
         for theirs, ours in table:
             with self.subTest(theirs=theirs):
-                self.assertEqual(ctl(self, *theirs.split(), status=USAGE), f'sluicectl: "{theirs}" is no command; here: {ours.replace(" [h1]", "")}\n')
-                self.assertIn("here: " + ours.replace("[h1]", "h1").replace("h1", "h42"), ctl(self, *theirs.split(), "h42", status=USAGE))
+                self.assertEqual(ctl(self, *theirs.split(), status=USAGE), f'sluicectl: "{theirs}" is unknown; did you mean: {ours.replace(" [h1]", "")}\n')
+                self.assertIn("did you mean: " + ours.replace("[h1]", "h1").replace("h1", "h42"), ctl(self, *theirs.split(), "h42", status=USAGE))
                 ctl(self, *ours.split(";")[0].split(), "?")
-        self.assertIn("here: buffer show", ctl(self, "show", "priority-group", "watermark", "shared", status=USAGE))
+        self.assertIn("did you mean: buffer show", ctl(self, "show", "priority-group", "watermark", "shared", status=USAGE))
         self.assertIn("HOPS is missing", ctl(self, "route", "add", "10.7.0.0/16", status=USAGE))
 
     def test_a_switch_that_only_starts_is_waited_for(self):

@@ -135,7 +135,7 @@ class Top(Case):
         wait_for(lambda: self.chosen(screen), lambda port: port == "h1")
         screen.type("Enter")
         port = running.call("stats.show", path="ports.h1")
-        screen.shows("^class .*pausing", "^queue .*99 %", r"^h1\.7 ")
+        screen.shows("^class .*pausing", "^queue .*p99", r"^h1\.7 ")
         screen.shows("^port h1:", r"^h1\.3 .* 100\.0 % ", rf"^h1\.3 .* {port['queues'][3]['occupancy_bytes']} B ")
         screen.type("w")
         screen.shows("^why h1$", "^the peer of h1 paused class 3")

@@ -98,7 +98,7 @@ class Verdict(Case):
 
     def test_why_says_what_to_do_where_nothing_is_recorded(self):
         running = Running(Switch(self, hosts=2))
-        self.assertEqual(running.ctl("why"), "nothing has been decided against a packet\n")
+        self.assertEqual(running.ctl("why"), "no packet was dropped, marked or paused after classification\n")
         running.stop()
         switch = Switch(self, hosts=2)
         switch.section("decisions", recorder=0)

@@ -60,9 +60,9 @@ class Why(Case):
                 self.assertIn("dynamic_th 1 instead of 0", entry["do"])
         said = running.ctl("why h0")
         self.assertRegex(said, r"^h0\.3 paused its sender \d+ times from \d.* us to \d.* us, for .* in all, .* at most")
-        self.assertIn("so far the recorder, which keeps the last 256 events of each port\n", said)
+        self.assertIn("(from the flight recorder: last 256 events per port)\n", said)
         self.assertEqual(running.ctl("why h0.3"), said)
-        self.assertEqual(running.ctl("why h0.4"), "nothing has been decided against a packet\n")
+        self.assertEqual(running.ctl("why h0.4"), "no packet was dropped, marked or paused after classification\n")
         self.assertIn("h0.3 paused its sender", running.ctl("why h2"), "h2 is what they waited for")
         self.assertIn("h1.3 paused its sender", running.ctl("why"))
         self.assertEqual(json.loads(running.ctl("--json why h0.3")), self.entries(running, at="h0.3"))
@@ -180,7 +180,7 @@ class Why(Case):
         self.assertIn("no_route: 5 packets", said)
         said = running.ctl("why flow 10.0.1.2 from 10.0.0.2")
         self.assertIn("such a packet comes in by h0 and leaves by h1: ", said)
-        self.assertEqual(running.ctl("why h1"), "nothing has been decided against a packet\n")
+        self.assertEqual(running.ctl("why h1"), "no packet was dropped, marked or paused after classification\n")
         running.stop()
 
     def test_a_flow_is_told_of_the_pauses_on_its_way(self):

@@ -72,7 +72,7 @@ class Wires(Case):
         for words, said in (("wire add x r do drop", 'no wire "x"'), ("wire add w loss do drop", 'has a rule "loss"; do: remove it'),
                             ("wire remove w none", 'no rule "none"'), ("wire add w r do explode", "wire.w.impair.r.do"),
                             ("wire add w r do delay", "a delay has no time"), ("wire add w r do drop qp all", "qp"),
-                            ("wire add w r do drop nth", "wanted: wire add"), ("wire add w r do drop sport 5", "no key of a rule"),
+                            ("wire add w r do drop nth", "wanted: wire add"), ("wire add w r do drop sport 5", "not a key of a rule"),
                             ("set wire.w.ports [\"h1\",\"h0\"]", "cannot change while the switch runs")):
             self.assertIn(said, running.ctl(words, status=1))
         self.assertEqual(list(running.call("stats.show", path="wires.w.rules")), ["loss"])

@@ -71,7 +71,7 @@ class Workers(Case):
         said = running.ctl("worker show")
         self.assertRegex(said, r"(?m)^ +0 +XOFF sent +1 ")
         self.assertNotIn("pause obeyed", said)
-        self.assertRegex(said.splitlines()[0], "median of those +99 % +longest turn")
+        self.assertRegex(said.splitlines()[0], "turn p50 +p99 +max")
         self.assertGreater(running.call("stats.show", path="ports.h0.held_ns"), 0)
         running.ctl("queue release n1.3")
         sent = running.call("stats.show", path="ledger.tx")

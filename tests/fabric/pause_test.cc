@@ -121,7 +121,7 @@ TEST(Pauses, EachHasItsCauseBackToTheSlowHostAndNamesTheVictim) {
     CHECK_TRUE(to_host);
     const auto trees = pause_trees_json(run.fabric());
     LONGS_EQUAL(1, trees.size());
-    STRCMP_EQUAL("h8 takes what leaf4 sends too slowly, at 10G", trees[0]["text"].get<std::string>().c_str());
+    STRCMP_EQUAL("h8 receives too slowly from leaf4, at 10G", trees[0]["text"].get<std::string>().c_str());
     LONGS_EQUAL(1, trees[0]["victims"].get<unsigned>());
     STRCMP_EQUAL("victim", trees[0]["worst_victims"][0]["flow"].get<std::string>().c_str());
     const std::string why = why_text(trees, "h1");
@@ -155,7 +155,8 @@ messages = 16
     run.drain();
     const auto trees = pause_trees_json(run.fabric());
     LONGS_EQUAL(1, trees.size());
-    STRCMP_EQUAL("left has more for right than the link takes", trees[0]["text"].get<std::string>().c_str());
+    STRCMP_EQUAL("left has more for right than the link carries",
+                 trees[0]["text"].get<std::string>().c_str());
     LONGS_EQUAL(0, trees[0]["victims"].get<unsigned>());
 }
 

@@ -121,7 +121,7 @@ TEST(FabricPlan, WhatIsWrongIsNamedWithItsPlaceAndTheRemedy) {
         {"[topology]\nkind = \"torus\"\n", "f.toml:2:8: topology.kind: \"torus\" is not a known word"},
         {"[topology]\nkind = \"star\"\nhosts = 0\n", "f.toml:3:9: topology.hosts: 0 is too small"},
         {"[topology]\nkind = \"star\"\nhosts = 300\n", "sw1 has 300 ports, a switch has 256 at most"},
-        {"[topology]\nkind = \"three-tier\"\ncores = 3\n", "topology.cores: 3 are no multiple of the 2"},
+        {"[topology]\nkind = \"three-tier\"\ncores = 3\n", "topology.cores: 3 are not a multiple of the 2"},
         {"[topology]\nkind = \"ring\"\nplanes = 2\n", "topology.planes: only Clos networks have planes"},
         {"[topology]\nkind = \"leaf-spine\"\nplanes = 16\nleaves = 64\n",
          "topology: 1040 switches are too many"},

@@ -70,19 +70,19 @@ TEST(Expression, WhatIsNoneIsRefused) {
     CHECK(says(wrong("verdict.lossless eq true and more"), "one value"));
     CHECK(says(wrong("flows.'in cast.throughput_bps ge 1"), "second"));
     CHECK(says(wrong("max flows.*.throughput_bps"), "OP VALUE"));
-    CHECK(says(wrong("flows.1.throughput_bps ge 5ms"), "\"5ms\" is no rate, as throughput_bps is"));
-    CHECK(says(wrong("flows.1.throughput_bps ge 5GB"), "no rate"));
-    CHECK(says(wrong("flows.1.completion_ns.p99 lt 5KB"), "\"5KB\" is no time, as completion_ns is"));
-    CHECK(says(wrong("flows.1.delivered_bytes lt 5ms"), "no size"));
-    CHECK(says(wrong("count flows.* eq 5ms"), "no number"));
-    CHECK(says(wrong("flows.1.throughput_bps ratio to idle ge 1G"), "no number"));
+    CHECK(says(wrong("flows.1.throughput_bps ge 5ms"), "\"5ms\" is not a rate, as throughput_bps is"));
+    CHECK(says(wrong("flows.1.throughput_bps ge 5GB"), "not a rate"));
+    CHECK(says(wrong("flows.1.completion_ns.p99 lt 5KB"), "\"5KB\" is not a time, as completion_ns is"));
+    CHECK(says(wrong("flows.1.delivered_bytes lt 5ms"), "not a size"));
+    CHECK(says(wrong("count flows.* eq 5ms"), "not a number"));
+    CHECK(says(wrong("flows.1.throughput_bps ratio to idle ge 1G"), "not a number"));
     CHECK(says(wrong("flows.*.throughput_bps ge 1G"), "names 2 figures"));
-    CHECK(says(wrong("flows ge 1G"), "no single value"));
+    CHECK(says(wrong("flows ge 1G"), "not a single value"));
     CHECK(says(wrong("verdict.lossless ge 1"), "cannot be compared"));
     CHECK(says(wrong("flows.b.d.throughput_bps"), "\"b\""));
     CHECK(says(wrong("flows.b.c.throughput_bps"), "neither true nor false"));
     CHECK(says(wrong("flows.'b.c'.throughput_bps"), "neither true nor false"));
-    CHECK(says(wrong("max switches.*.ports.*.up ge 1"), "no number"));
+    CHECK(says(wrong("max switches.*.ports.*.up ge 1"), "not a number"));
 }
 
 TEST(Expression, ASingleFigureIsComparedInItsUnit) {
@@ -147,7 +147,7 @@ TEST(Expression, AFigureOfNothingMeetsNothing) {
     CHECK(
         says(wrong_of("flows.0.completion_ns.p99 ratio to idle le 9", sample()), "no message completed in"));
     CHECK(says(wrong_of("collectives.ring.step_ns.p50 lt 1s", sample()), "no step ended"));
-    CHECK(says(check("collectives.ring.step_ns.p50 eq done"), "no time"));
+    CHECK(says(check("collectives.ring.step_ns.p50 eq done"), "not a time"));
     CHECK(says(wrong_of("collectives.ring.straggler.host ne h1", sample()), "there is none"));
     CHECK(holds("collectives.ring.straggler.host eq null"));
     for (const char* text : {"jain flows.*.throughput_bps ge 0.5", "imbalance flows.*.throughput_bps le 1.5"})
@@ -181,7 +181,7 @@ TEST(Expression, AQuotientIsOfTwoFiguresOfOneReport) {
     CHECK(says(wrong("flows.1.throughput_bps over all flows.*.throughput_bps eq 1"), "over divides by one"));
     CHECK(says(wrong("flows.1.throughput_bps over"), "after over: wanted"));
     CHECK(says(wrong("flows.1.throughput_bps over flows.0.throughput_bps"), "wanted: OP VALUE"));
-    CHECK(says(wrong("flows.1.throughput_bps over verdict.lossless eq 1"), "is no number"));
+    CHECK(says(wrong("flows.1.throughput_bps over verdict.lossless eq 1"), "is not a number"));
     CHECK(says(check("flows.1.throughput_bps over flows.0.troughput_bps eq 1"), "throughput_bps"));
     STRCMP_EQUAL("", check("flows.1.throughput_bps over flows.0.throughput_bps eq 1").c_str());
 }

@@ -42,14 +42,14 @@ class SlowSearch {
             if (reach.contains({each, each})) return true;
         return false;
     }
-    // Whether what comes to a switch from one leaves by the other.
+    // True when packets that come to a switch from one leave by the other.
     bool goes_on(NodeId from, NodeId by, NodeId to) const {
         return std::ranges::any_of(after_, [&](const auto& pair) {
             return end(pair.first, false).node == from && end(pair.first, true).node == by &&
                    end(pair.second, true).node == to;
         });
     }
-    // Whether packets of one host come to the other, by every way and by some.
+    // True when packets of one host come to the other, by every way and by some.
     std::pair<bool, bool> comes(const std::string& from, const std::string& to) const {
         bool lost = false, comes = false;
         const std::size_t leaf = plan_.switch_of[plan_.nodes.at(to)];

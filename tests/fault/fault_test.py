@@ -42,7 +42,7 @@ class Refused(support.FaultTest):
         self.refused("drop_evry", fault("h1", drop_evry=2))
 
     def test_unknown_key_in_a_command(self):
-        self.refused("is no fault; known: drop_every", events='[[event]]\nat = "1us"\ndo = "fault h1 drop_evry 2"\n')
+        self.refused("is not a fault; known: drop_every", events='[[event]]\nat = "1us"\ndo = "fault h1 drop_evry 2"\n')
 
     def test_bad_value_in_a_command(self):
         self.refused("delay: ", events='[[event]]\nat = "1us"\ndo = "fault h1 delay 5"\n')

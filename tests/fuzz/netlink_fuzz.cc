@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const unsigned head = rest[0] | rest[1] << 8U;
         rest = rest.subspan(2);
         const std::size_t bytes = std::min<std::size_t>(rest.size(), head & ~fresh_bit);
-        // Of exactly its size, and aligned as the kernel's are.
+        // A copy of exactly its size, and aligned as the kernel's are.
         const std::vector<std::uint8_t> datagram(rest.begin(),
                                                  rest.begin() + static_cast<std::ptrdiff_t>(bytes));
         rest = rest.subspan(bytes);

@@ -65,13 +65,13 @@ class Cumulus(Case):
                 ("nv set interface swp1 ip address 10.0.0.1/33", "10.0.0.1/33", "33"),
                 ("nv set qos mapping default-global dscp 64 switch-priority 1", "dscp.64", "below 64"),
                 ("nv set qos mapping default-global trust nobody", "trust", "nobody"),
-                ("nv set qos egress-scheduler default-global traffic-class 9 mode strict", "traffic-class.9", "no class"),
+                ("nv set qos egress-scheduler default-global traffic-class 9 mode strict", "traffic-class.9", "not a class"),
                 ("nv set qos egress-scheduler default-global traffic-class 1 mode fifo", "mode", "fifo"),
                 ("nv set vrf default router static 10.0.0.1/8 via 10.0.0.2", "10.0.0.1/8", "10.0.0.1/8"),
-                ("nv give qos roce", ":2:1", "no command of nv set"),
-                ("nv set interface swp1 link breakout 9x", "breakout", '"9x" is no breakout'),
-                ("nv set qos pfc-watchdog polling-interval x", "polling-interval", '"x" is no number'),
-                ("nv set qos roce cable-length far", "cable-length", "no length")):
+                ("nv give qos roce", ":2:1", "not a command of nv set"),
+                ("nv set interface swp1 link breakout 9x", "breakout", '"9x" is not a breakout'),
+                ("nv set qos pfc-watchdog polling-interval x", "polling-interval", '"x" is not a number'),
+                ("nv set qos roce cable-length far", "cable-length", "not a length")):
             with self.subTest(line=line):
                 bad = start + ("nv set qos roce\n" if "cable" in line else "") + line + "\n"
                 if "speed" in line:

@@ -112,7 +112,7 @@ class LikeSonic(Case):
                 for key in ("shaper", "shaper_burst"):
                     self.assertEqual(self.value(again, "Ethernet4", key), self.value(config, "Ethernet4", key))
                 self.assertEqual(queue(again, "max_burst"), queue(config, "max_burst"))
-        self.assertIn("pbs", self.refused(self.changed(lambda tables: shapers(tables, pbs="many")), '"many" is no number'))
+        self.assertIn("pbs", self.refused(self.changed(lambda tables: shapers(tables, pbs="many")), '"many" is not a number'))
 
     def test_thresholds_of_ect_packets(self):
         _, config, account = self.importing(self.file(self.changed(lambda t: t["WRED_PROFILE"]["LAB_LOSSLESS"].update(

@@ -22,7 +22,7 @@ class Refusals(Case):
         self.refused(b"- set:\n    a: \xc3\x28\n", "config_db.json:2:8", "is not UTF-8")
         self.refused("", "has no document", "config_db.json")
         self.refused("a: 1\n---\nb: 2\n", "config_db.json:3:1", "second document")
-        self.refused("- set:\n    ? [a]\n    : 1\n", "a key that is no word")
+        self.refused("- set:\n    ? [a]\n    : 1\n", "a key that is not a word")
 
     def test_what_would_take_all_memory(self):
         self.refused("[" * 100000, "nested deeper than 32", options=["--from", "sonic"])
@@ -36,21 +36,21 @@ class Refusals(Case):
 
     def test_wrong_values_are_told_all_of_them_with_place_and_reason(self):
         table = [
-            (lambda t: t["PORT"]["Ethernet0"].update(speed="fast"), "PORT.Ethernet0.speed", '"fast" is no number'),
-            (lambda t: t["PORT"]["Ethernet0"].update(speed="1"), "PORT.Ethernet0.speed", "no speed of a port"),
+            (lambda t: t["PORT"]["Ethernet0"].update(speed="fast"), "PORT.Ethernet0.speed", '"fast" is not a number'),
+            (lambda t: t["PORT"]["Ethernet0"].update(speed="1"), "PORT.Ethernet0.speed", "not a speed of a port"),
             (lambda t: t["PORT"]["Ethernet0"].update(speed={"a": 1}), "PORT.Ethernet0.speed", "must be a word"),
             (lambda t: t["PORT"].update({"Ethernet 12": {}}), "PORT.Ethernet 12", "cannot be a name"),
             (lambda t: t.update(PORT=["Ethernet0"]), "PORT", "must be an object"),
             (lambda t: t["PORT"].update(Ethernet0="up"), "PORT.Ethernet0", "must be an object"),
             (lambda t: t["INTERFACE"].update({"Ethernet0|10.0.0.300/24": {}}), "Ethernet0|10.0.0.300/24", "10.0.0.300"),
-            (lambda t: t["CABLE_LENGTH"]["AZURE"].update(Ethernet0="far"), "CABLE_LENGTH.AZURE.Ethernet0", '"far" is no length'),
-            (lambda t: t["DSCP_TO_TC_MAP"]["LAB"].update({"0": "16"}), "DSCP_TO_TC_MAP.LAB.0", "no class from 0 to 7"),
+            (lambda t: t["CABLE_LENGTH"]["AZURE"].update(Ethernet0="far"), "CABLE_LENGTH.AZURE.Ethernet0", '"far" is not a length'),
+            (lambda t: t["DSCP_TO_TC_MAP"]["LAB"].update({"0": "16"}), "DSCP_TO_TC_MAP.LAB.0", "not a class from 0 to 7"),
             (lambda t: t["DSCP_TO_TC_MAP"]["LAB"].update({"64": "1"}), "DSCP_TO_TC_MAP.LAB.64", "0 to 63"),
-            (lambda t: t["TC_TO_QUEUE_MAP"]["LAB"].update({"0": "x"}), "TC_TO_QUEUE_MAP.LAB.0", "no class from 0 to 7"),
+            (lambda t: t["TC_TO_QUEUE_MAP"]["LAB"].update({"0": "x"}), "TC_TO_QUEUE_MAP.LAB.0", "not a class from 0 to 7"),
             (lambda t: t["TC_TO_QUEUE_MAP"]["LAB"].update({"0": []}), "TC_TO_QUEUE_MAP.LAB.0", "must be a class"),
-            (lambda t: t["PORT_QOS_MAP"]["Ethernet0"].update(pfc_enable="3,9"), "pfc_enable", '"9" is no class'),
+            (lambda t: t["PORT_QOS_MAP"]["Ethernet0"].update(pfc_enable="3,9"), "pfc_enable", '"9" is not a class'),
             (lambda t: t["BUFFER_POOL"]["ingress_pool"].update(type="sideways"), "BUFFER_POOL.ingress_pool.type", "ingress, egress or both"),
-            (lambda t: t["BUFFER_PROFILE"]["ingress_lossy_profile"].update(dynamic_th="x"), "dynamic_th", '"x" is no number'),
+            (lambda t: t["BUFFER_PROFILE"]["ingress_lossy_profile"].update(dynamic_th="x"), "dynamic_th", '"x" is not a number'),
             (lambda t: t["BUFFER_PG"].update({"Ethernet0": {"profile": "x"}}), "BUFFER_PG.Ethernet0", "has no classes"),
             (lambda t: t["BUFFER_PG"].update({"Ethernet0|4-3": {"profile": "x"}}), "Ethernet0|4-3", "ends before it begins"),
             (lambda t: t["BUFFER_QUEUE"].update({"Ethernet0|7": {}}), "BUFFER_QUEUE.Ethernet0|7", "names no profile"),

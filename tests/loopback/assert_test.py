@@ -43,7 +43,7 @@ class Assert(loopback.Case):
     WRONG = (("", "wanted"), ("ports.h9.drops.no_route eq 0", "h9"), ("ports.h0.drops.no_rout eq 0", "no_rout"), ("verdict.losless", "perhaps lossless"),
              ("ledger.dropped", "neither true nor false"), ("ledger.dropped = 2", "compares nothing"), ("ledger.dropped eq", "wanted"),
              ("ledger.dropped eq 2 3", "wanted"), ("ledger.dropped eq many", "cannot be compared"), ("clock lt 5", "no order"),
-             ("lossless gt false", "no order"), ("ports.h0 eq 3", "no single value"), ("queue h0 dropped eq 0", "PORT.N"), ("planet h0 x eq 1", "no such thing as"),
+             ("lossless gt false", "no order"), ("ports.h0 eq 3", "not a single value"), ("queue h0 dropped eq 0", "PORT.N"), ("planet h0 x eq 1", "no such thing as"),
              ("queue h0.3 droped eq 0", "dropped_packets"), ("pool none size_bytes eq 0", "none"), ("ports.h0.queues.9.tx_packets eq 0", "9"),
              ("nothing.at.all", "nothing"), ("max ports.*.rx.packets", "OP VALUE"), ("max ports.h9.*.packets lt 5", "h9"), ("all ports.x*.rx.packets eq 0", "no figure matches"),
              ("ledger.dropped ratio to idle lt 2", "there is no phase idle"))

@@ -184,7 +184,7 @@ class Demonstration(loopback.Case):
             self.assertEqual((report["lossless"], report["verdict"]["lost_packets"], report["ledger"]["queued"]), (True, 0, 0))
             self.assertGreater(report["flows"]["incast"]["throughput_bps"], 90e9)
             reports[name] = report
-        beside = {name: report["flows"]["beside"] for name, report in reports.items()}
+        beside = {name: report["flows"]["bystander"] for name, report in reports.items()}
         self.assertGreater(beside["dcqcn"]["throughput_bps"], 1.5 * beside["none"]["throughput_bps"])
         self.assertLess(2 * beside["dcqcn"]["completion_ns"]["p99"], beside["none"]["completion_ns"]["p99"])
         pauses = {name: sum(group["xoff_transitions"] for port in report["ports"].values() for group in port["priority_groups"])

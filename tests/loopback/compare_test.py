@@ -111,9 +111,9 @@ class Compare(Scenarios):
         found = self.differences(a, b)
         self.assertEqual(found["configuration"], [{"figure": "host.default.cc", "before": None, "after": '"none"'}])
         self.assertEqual(found["assertions"], [{"figure": "hosts.h1.cc eq dcqcn", "before": "holds", "after": "FALSE"}])
-        self.assertIn("flows.beside.throughput_bps", [each["figure"] for each in found["flows"]])
+        self.assertIn("flows.bystander.throughput_bps", [each["figure"] for each in found["flows"]])
         shown = self.compare(a, b).stdout
-        for words in (r'host\.default\.cc +default +"none"$', r"hosts\.h1\.cc eq dcqcn +holds +FALSE$", r"xoff_sent +\d+ +[\d ]+ \+", r"flows\.beside\.throughput_bps +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %", r"cnp_packets +\d+ "):
+        for words in (r'host\.default\.cc +default +"none"$', r"hosts\.h1\.cc eq dcqcn +holds +FALSE$", r"xoff_sent +\d+ +[\d ]+ \+", r"flows\.bystander\.throughput_bps +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %", r"cnp_packets +\d+ "):
             self.assertRegex(shown, rf"(?m)^{words}")
 
     def test_what_cannot_be_compared(self):
@@ -126,7 +126,7 @@ class Compare(Scenarios):
         for other, words in ((switch, "is a report of sluice-fabric, .*switch.json is a report of sluiced; do: name two of one kind"),
                              (self.folder / "sweep", "is a sweep; do: name two of one kind"),
                              (self.folder / "empty", "empty has neither report.json nor sweep.json; do: name"),
-                             (self.folder / "none", "cannot be read"), (self.folder / "scenario.toml", "it is no report: line 2, column 2: it is no JSON from here on; do: name")):
+                             (self.folder / "none", "cannot be read"), (self.folder / "scenario.toml", "it is not a report: it is not valid JSON from line 2, column 2; do: name")):
             for pair in ((run_a, other), (other, run_a)):
                 self.compare(*pair, status=USAGE)
             self.assertRegex(self.compare(run_a, other, status=USAGE).stderr, words)
@@ -151,7 +151,7 @@ class Compare(Scenarios):
                 damaged.write_text(text)
                 said = self.compare(good, damaged, status=USAGE).stderr
                 self.assertIn(words, said)
-                self.assertIn("it is no report", said)
+                self.assertIn("it is not a report", said)
                 self.assertEqual(said.count("\n"), 1)
 
 

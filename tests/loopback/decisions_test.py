@@ -135,8 +135,8 @@ class Records(loopback.Case):
         # Without a file the report alone says why.
         out = switch.run()
         self.assertEqual(out.report["decisions"]["state"], "ready")
-        self.assertIn("lossy queue h2.0 held 8 cells", out.report["decisions"]["why"][0]["sentence"])
-        self.assertIn("lossy queue h2.0 held 8 cells", out.stdout)
+        self.assertIn("lossy queue h2.0 held 2048 B", out.report["decisions"]["why"][0]["sentence"])
+        self.assertIn("lossy queue h2.0 held 2048 B", out.stdout)
 
     def test_a_pause_names_what_filled_the_group(self):
         switch = Switch(self, hosts=3)
@@ -151,7 +151,7 @@ class Records(loopback.Case):
         self.assertEqual(pause["filled_by"], [{"egress": "h1", "queue": 3, "cells": 16}, {"egress": "h2", "queue": 3, "cells": 8}])
         fired = [line["sequence"] for line in packets(lines) if line.get("ingress", {}).get("fired_xoff")]
         self.assertEqual(fired, [5])
-        self.assertIn("filled by h1.3 (16 cells), h2.3 (8 cells)", out.stdout)
+        self.assertIn("filled by h1.3 (4096 B), h2.3 (2048 B)", out.stdout)
 
     def test_a_small_ring_loses_and_counts(self):
         switch = busy(self, "500ns")
@@ -161,7 +161,7 @@ class Records(loopback.Case):
         said = out.report["decisions"]
         self.assertGreater(said["lost"], 0)
         self.assertEqual(said["recorded"], len(lines))
-        self.assertIn("did not fit the ring", out.stdout)
+        self.assertRegex(out.stdout, r"decisions: \d[\d ]* events are missing: the ring was full")
         self.assertTrue(all("arrival" in line for line in packets(lines)))
         for name in bare.frames:
             self.assertEqual(bare.raw[name] == out.raw[name], True, name)

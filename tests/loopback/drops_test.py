@@ -283,12 +283,12 @@ class Everything(loopback.Case):
         self.assertEqual(h0["pfc"]["rx_xon"], [0, 0, 0, 3, 0, 0, 0, 0])
         self.assertEqual((h0["pfc"]["rx_pause_global"], h0["pfc"]["rx_unknown"]), (2, 3))
         self.assertEqual(out.frames["h0"], [])
-        # Of the malformed ones these are RoCEv2 all the same.
+        # These malformed frames are RoCEv2 all the same.
         whole = {"options", "ipv6_extension", "bad_udp_length", "bad_icrc", "tagged", "priority_tagged", "qinq"}
         known = sum(1 for name in whole for fate in self.MALFORMED[name] if fate is None)
         self.assertGreaterEqual(h0["roce_packets"], counts["roce"] + known)
         self.assertEqual(h0["cnp_packets"], counts["cnp"])
-        # One port in and one out, equally fast: what comes out is what came in, in order, some left out.
+        # With a port in and a port out, equally fast, the frames leave in order, and some are left out.
         came = iter(routed(frame.bytes, 1) for frame in frames if len(frame.bytes) > 34 and self.can_live(frame.bytes))
         for number, frame in enumerate(out.frames["h1"]):
             self.assertTrue(any(frame.bytes == data for data in came), f"frame {number} of the output")

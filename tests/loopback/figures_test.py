@@ -73,7 +73,7 @@ class Rows(loopback.Case):
     def test_numbers_and_flags_are_metrics_but_in_lists_that_grow(self):
         self.each(lambda figure: (figure.metric == "") != (figure.kind in ("text", "number") or "[]" in figure.path))
         self.each(lambda figure: figure.kind in ("counter", "gauge") and "[]" in figure.path)
-        # A number that is no metric is of such a list, or is a label.
+        # A number that is not a metric is of such a list, or is a label.
         self.each(lambda figure: figure.kind == "number" and "[]" not in figure.path
                   and figure.path.rsplit(".", 1)[1] not in labels_of(figure.path))
 

@@ -60,7 +60,7 @@ class Rows(Scenarios):
                 (runs / name).write_text(text)
                 for words in self.readers(out):
                     said = self.read(*words, status=self.REFUSED[words[0]]).stderr
-                    self.assertIn(f"runs/{name} is no row of the sweep", said)
+                    self.assertIn(f"runs/{name} is not a row of the sweep", said)
                     self.assertIn("do: ", said)
                 done, _, _ = self.sweep("one", text=LARGER)
                 earlier = sorted(out.glob("earlier-*"), key=lambda path: int(path.name[8:]))[-1]
@@ -105,7 +105,7 @@ class Rows(Scenarios):
             with self.subTest(change):
                 path.write_text(json.dumps({**manifest, **change}))
                 for words in self.readers(self.folder / "one"):
-                    self.assertIn("sweep.json is no manifest of a sweep", self.read(*words, status=self.REFUSED[words[0]]).stderr)
+                    self.assertIn("sweep.json is not a manifest of a sweep", self.read(*words, status=self.REFUSED[words[0]]).stderr)
         self.assertIn("is not as a program of Sluice wrote it", self.fabric("sweep", LARGER, "--out", self.folder / "one", status=FAILED).stderr)
 
     def test_one_writer_at_a_time(self):
@@ -221,7 +221,7 @@ class Outputs(Scenarios):
         (self.folder / "elsewhere").mkdir()
         os.symlink("../elsewhere", self.folder / "o" / "scenario")
         shutil.copy(self.scenario, self.folder / "other.toml")
-        self.refused("run", self.scenario, self.folder / "other.toml", "--out", out, status=FAILED, said="scenario: is there, and is no folder")
+        self.refused("run", self.scenario, self.folder / "other.toml", "--out", out, status=FAILED, said="scenario: is there, and is not a folder")
         self.assertEqual(list((self.folder / "elsewhere").iterdir()), [])
 
     def test_what_cannot_be_written_is_told_before_the_run(self):
@@ -243,13 +243,13 @@ class Questions(Scenarios):
     """What means nothing is refused before the first run."""
 
     def test_figures_and_what_they_are_compared_with(self):
-        for that, words in (("max flows.*.throughput_bps gt 500%", '"500%" is no rate, as throughput_bps is'),
-                            ("flows.0.completion_ns.p99 lt 50%", "is no time, as completion_ns is"),
-                            ("flows.0.delivered_bytes gt 1%", "is no size, as delivered_bytes is"),
+        for that, words in (("max flows.*.throughput_bps gt 500%", '"500%" is not a rate, as throughput_bps is'),
+                            ("flows.0.completion_ns.p99 lt 50%", "is not a time, as completion_ns is"),
+                            ("flows.0.delivered_bytes gt 1%", "is not a size, as delivered_bytes is"),
                             ("verdict.lossless eq maybe", '"maybe" cannot be compared with lossless'),
                             ("verdict.lossless gt true", "no order"), ("verdict.lossless eq 5", "cannot be compared"),
-                            ("ledger.dropped lt 5ms", '"5ms" is no number without a unit, as dropped is'), ("ledger.dropped lt 5%", "without a unit"),
-                            ("links.h1-sw1.directions.0.load_ppm gt 5ms", "is no share, as load_ppm is")):
+                            ("ledger.dropped lt 5ms", '"5ms" is not a number without a unit, as dropped is'), ("ledger.dropped lt 5%", "without a unit"),
+                            ("links.h1-sw1.directions.0.load_ppm gt 5ms", "is not a share, as load_ppm is")):
             for file, command in ((asserted(that), ()), ("", ("--assert", that))):
                 with self.subTest(that, file=file):
                     said = self.fabric("run", SMALL + file, *command, "--out", self.folder / "none", status=USAGE).stderr

@@ -367,7 +367,7 @@ def verify(captures):
 
 
 def captures_folder():
-    """Real captures, which are no part of the repository; None where there are none."""
+    """Real captures, which are not part of the repository; None where there are none."""
     places = [os.environ.get("SLUICE_CAPTURES"), ROOT.parent / "shared" / "captures", ROOT / "shared" / "captures"]
     return next((pathlib.Path(place) for place in places if place and pathlib.Path(place).is_dir()), None)
 

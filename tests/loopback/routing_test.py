@@ -54,7 +54,7 @@ class Rewrite(loopback.Case):
             self.frames_equal(out.frames["h1"], [routed(frame, 1, tag=vlan) for frame in frames])
 
     def test_mtu_is_of_the_ip_packet_at_the_egress_port(self):
-        """Tags do not count, the ingress port's MTU does not matter, padding is no part of the packet."""
+        """Tags do not count, the ingress port's MTU does not matter, padding is not part of the packet."""
         switch = Switch(self, hosts=3)
         switch.port("h0", mtu=68)
         switch.port("h1", mtu=1000)

@@ -58,7 +58,7 @@ class Run(loopback.Case):
         said = self.run_tool().splitlines()
         self.assertLess(len(said), 100)
         self.assertEqual([line[:5] for line in said if line.startswith("ACT ")], ["ACT 1", "ACT 2", "ACT 3"])
-        row = next(line for line in said if line.startswith("flows.beside.throughput_bps"))
+        row = next(line for line in said if line.startswith("flows.bystander.throughput_bps"))
         self.assertRegex(row, r"^\S+ +[\d.]+ Gb/s +[\d.]+ Gb/s +-[\d.]+ %$")
         self.assertEqual([line.split()[0] for line in said[-7:] if line], ["LOOK", "NEXT", "build/sluiced", "build/sluice-fabric", "tools/run", "README.md,"])
         for file in ("summary.txt", "storm/summary.txt", "incast/none.svg"):

@@ -140,8 +140,8 @@ class Assertions(Scenarios):
         depth, holds = "flow.0.depth", "verdict.lossless"
         first = SMALL.count("\n") + 1  # line of what is asserted
         for text, place, words in ((asserting("verdict.losless"), f"{first}:1: assert.that", "perhaps lossless"),
-                                   (asserting("flows.0.throughput_bps ge 5ms"), f"{first}:1: assert.that", "no rate"),
-                                   (asserting("flows.0.completion_ns.p99 lt 5KB"), f"{first}:1: assert.that", "no time"),
+                                   (asserting("flows.0.throughput_bps ge 5ms"), f"{first}:1: assert.that", "not a rate"),
+                                   (asserting("flows.0.completion_ns.p99 lt 5KB"), f"{first}:1: assert.that", "not a time"),
                                    (asserting(holds) + asserting(holds, phase="b"), f"{first + 2}:1: assert", "no phase"),
                                    (asserting("verdict.lossless ratio to b ge 1"), f"{first}:1: assert.that", "there is no [[phase]]"),
                                    ('[vary]\n"flow.0.mesage" = ["1KB"]\n', "run 0 (flow.0.mesage = 1KB)", "do: write message"),
@@ -159,7 +159,7 @@ class Assertions(Scenarios):
                             ("switches.sw2.lossless", "perhaps sw1"), ("switches.sw1.ports.h9.flaps eq 0", "perhaps h1"),
                             ("switches.sw1.pools.loss.used_bytes eq 0", "may be lossless or lossy"),
                             ("switches.sw1.queues.3.depth eq 0", "\"queues\""), ("switches.sw1.ports.h1.faults.droped eq 0", "perhaps dropped"),
-                            ("max pauses.*.until_s lt 5", "perhaps until_ns"), ("max flows.*.name lt 5", "is no number"), ("hosts.*.messages ge 1", "names 3 figures"),
+                            ("max pauses.*.until_s lt 5", "perhaps until_ns"), ("max flows.*.name lt 5", "is not a number"), ("hosts.*.messages ge 1", "names 3 figures"),
                             ("flows.9.messages ge 1", "in cast"), ("links.h1-sw1.directions.2.packets ge 1", "directions"), ("flows.0.name lt 5", "no order"),
                             ("flows.0.messages eq many", "cannot be compared"), ("all switches.leaf*.lossless", "no figure matches")):
             with self.subTest(that):
@@ -172,7 +172,7 @@ class Assertions(Scenarios):
                 self.fabric("check", SMALL + asserting(that))
         self.fabric("check", SMALL + PHASES + asserting("all links.*.directions.*.packets ge 0", phase="second") + asserting("pauses.count eq 0", phase="second"))
         for text in (asserting(holds), VARY, find.format(depth, "1..9", holds)):
-            self.assertIn("good", self.fabric("check", SMALL + text).stdout)
+            self.assertIn(": OK: ", self.fabric("check", SMALL + text).stdout)
 
     def test_one_that_asserts_nothing_says_so(self):
         self.assertIn("it asserts nothing", self.fabric("run", SMALL).stdout)
@@ -323,7 +323,7 @@ class Sweeps(Scenarios):
         for words, said in ((["--jobs", "0"], "--jobs"), (["--shard", "3/2"], "--shard"), (["--shard", "1"], "--shard")):
             self.assertIn(said, self.fabric("sweep", SMALL + VARY, *words, status=USAGE).stderr)
         self.assertIn("neither [vary] nor [find]", self.fabric("sweep", SMALL, status=USAGE).stderr)
-        self.assertIn("is no range", self.fabric("sweep", SMALL + '[vary]\nseed = "5..2"\n', status=USAGE).stderr)
+        self.assertIn("is not a range", self.fabric("sweep", SMALL + '[vary]\nseed = "5..2"\n', status=USAGE).stderr)
         full = run([self.program, "merge", self.folder, "--out", self.folder / "x"])
         self.assertEqual(full.returncode, FAILED)
 

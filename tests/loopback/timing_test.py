@@ -221,7 +221,7 @@ class Queues(loopback.Case):
         self.assertGreater(out.drops("h0")["queue_limit"], 15)
 
     def test_limits_round_down_to_whole_cells(self):
-        """Cells are of 256 bytes. A limit below one cell admits nothing; 0 is no limit."""
+        """Cells are of 256 bytes. A limit below one cell admits nothing; 0 is not a limit."""
         for limit, admitted in ((1, 0), (255, 0), (256, 1), (511, 1), (512, 2), (0, 10)):
             for part in ("port.h0.priority_group.0", "port.h1.queue.0"):
                 switch = Switch(self, hosts=2)

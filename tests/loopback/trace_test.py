@@ -213,7 +213,7 @@ class Picture(loopback.Case):
         titles = ["rate of flows: payload delivered; dashed: may be sent", deepest,
                   f"CE marks, in each 5 us; {spaced(samples['ecn_marked_packets'][-1])} in all",
                   f"CNPs sent, in each 5 us; {samples['cnp_sent_packets'][-1]} in all",
-                  "priority groups against their limit", "headroom in use", "PFC: when we held a peer paused, and its share of the time"]
+                  "priority groups against their limit", "headroom in use", "PFC: peer paused by us, and its share of the time"]
         self.assertEqual([title for title in texts if title in titles], titles)
         for label in ("many", "back", "h2.3", "WRED min of h2.3: 20 KB", "WRED max of h2.3: 400 KB", "100 Gb/s"):
             self.assertIn(label, texts)

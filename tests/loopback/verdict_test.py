@@ -68,7 +68,7 @@ class Verdict(loopback.Case):
         self.verdict(out, lossless=False, lost_packets=0,
                      reasons=[f"{missed} frames of unknown class were missed by the receive ring of h0"])
         self.assertEqual((out.report["verdict"]["missed_packets"], out.port("h0")["missed_packets"]), (missed, missed))
-        self.assertIn(f"NOT lossless: {missed} frames lost before they were classed\n", out.stdout)
+        self.assertIn(f"NOT lossless: {missed} frames lost before they were classified\n", out.stdout)
         self.assertRegex(out.stdout, rf"(?m)^port .* missed +dropped  why$\n^h0 .* {missed} +0  ring_overrun {missed}$")
 
     def test_ports_and_workers_are_summed(self):

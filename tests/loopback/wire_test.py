@@ -286,7 +286,7 @@ class Refused(Wired):
                 (rule('do = "drop"\nframes = 3'), "wire.w.impair.r.frames", "reorder"),
                 (rule('do = "drop"\nsender_qp = 3'), "wire.w.impair.r.sender_qp", "cnp"),
                 (rule('do = "drop"\nmatch = {qp = 16777216}'), "match.qp"),
-                (rule('do = "drop"\nmatch = {psn = "5..x"}'), "match.psn", "no range"),
+                (rule('do = "drop"\nmatch = {psn = "5..x"}'), "match.psn", "not a range"),
                 (rule('do = "drop"\nmatch = {psn = -1}'), "match.psn"),
                 (rule('do = "drop"\nmatch = {opcode = "write"}'), "match.opcode", "write_first"),
                 (rule('do = "drop"\nmatch = {dscp = 64}'), "match.dscp"),
@@ -309,7 +309,7 @@ class Refused(Wired):
 
     def test_events_of_rules_that_cannot_be(self):
         for event, *words in (("wire add x r do drop", 'no wire "x"'), ("wire add w r", "wanted: wire add"),
-                              ("wire add w r do drop sport 3", "no key of a rule"),
+                              ("wire add w r do drop sport 3", "not a key of a rule"),
                               ("wire add w r do drop nth many", "nth"), ("wire remove x r", 'no wire "x"'), ("wire add w r nth 3", "do")):
             switch = self.wire()
             switch.event("1us", event)

@@ -59,6 +59,6 @@ class Held:
         self.kinds, self.descriptors = dict(kinds), sum(kinds.values())
         self.kilobytes = next(int(line.split()[1]) for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS"))
         maps = (process / "maps").read_text().splitlines()
-        # Of libbpf, and of sockets' rings: one of each that is not given back stays.
+        # Mappings of libbpf and of sockets' rings: a leak keeps one of each.
         self.shared_mappings = sum(" rw-s " in line and ("/dev/zero" in line or "socket:" in line) for line in maps)
         self.mappings = len(maps)

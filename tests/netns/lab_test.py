@@ -182,7 +182,7 @@ class CommandLine(LabCase):
         self.assertIn("h2 received 500 of 4 flows; lost 0, late 0",
                       self.tools_lab("roce", "h1", "h2", "--seconds", "1", "--pps", "500", "--flows", "4"))
         self.assertIn("10.0.2.2 dev h2 lladdr 02:00:00:00:00:02 source kernel", self.tools_lab("ctl", "s1", "neigh", "show"))
-        self.assertIn("h1 is no switch", self.tools_lab("ctl", "h1", "neigh", "show", status=1))
+        self.assertIn("h1 is not a switch", self.tools_lab("ctl", "h1", "neigh", "show", status=1))
         self.tools_lab("exec", "h1", "sh", "-c", "exit 7", status=7)
         made.find().switches["s1"].kill()
         self.assertIn("s1       switch  is down", self.tools_lab("show"))

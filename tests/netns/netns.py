@@ -134,7 +134,7 @@ def ping(namespace, address, count=5, size=1400, wait_s=PATIENCE_S, fragmented=F
 
 class Case(loopback.Case):
     missing = None  # why these tests cannot run here; set by main()
-    # Of the kind of device:
+    # Set by the kind of device:
     device = "net_af_packet{n},iface=sw{n}"
     cable = {"mtu": 9216}
 
@@ -194,7 +194,7 @@ class Case(loopback.Case):
         self.fail("nothing comes through the switch")
 
     def take(self, cable, count):
-        """So many frames that are no probe's."""
+        """So many frames that are not the probe's."""
         frames = []
         while len(frames) < count:
             frame = cable.receive()

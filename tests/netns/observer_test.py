@@ -23,7 +23,7 @@ class Observed(netns.Case):
     def slow(self, hosts):
         made = self.switch(hosts=hosts)
         made.default(mtu=1500, speed=self.speed)
-        made.section("watchdog", detection="5s")  # a test's pauses are no storm
+        made.section("watchdog", detection="5s")  # a test's pauses are not a storm
         return made
 
     def test_a_host_that_floods_pfc_pauses_exactly_that_priority(self):

@@ -150,7 +150,7 @@ class SecondSwitch(OwnerCase):
             self.comes_through(*cables, run)
             self.assertNotEqual(program_at("sw0"), left)
         self.nothing_lost(run)
-        # Of these interfaces: a namespace that is gone leaves its number to another, and locks that nobody holds may lie below it.
+        # Only these interfaces: the number of a namespace that is gone is used again, and stale lock files may have it.
         numbers = [json.loads(sh("ip", "-j", "link", "show", f"sw{n}"))[0]["ifindex"] for n in range(2)]
         namespace = os.stat("/proc/self/ns/net").st_ino
         self.assertEqual([n for n in numbers if os.path.exists(f"{LOCKS}/sluice-netns-{namespace}-interface-{n}")], [])

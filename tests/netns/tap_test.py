@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ports that are no interface of the kernel: their TAPs make them ones, and ping, traceroute and `ip` work.
+"""Ports that are not interfaces of the kernel: their TAPs make them ones, and ping, traceroute and `ip` work.
 
 The switch takes frames from a veth's end by libpcap; the kernel's own stack at that end is kept silent, so whoever answers
 is at the TAP."""

@@ -27,7 +27,7 @@ class XdpCase(netns.Case):
 
 
 class RawFrames(netns.FrameTests, XdpCase):
-    # Of several chunks of a page each, behind the kernel's 256 bytes.
+    # Frames of several chunks of a page each, behind the kernel's 256 bytes.
     jumbo = {"cable": {"mtu": 9216}, "mtu": 9216}
     jumbo_sizes = (60, 1514, 2138, 3314, 3839, 3840, 3841, 4096, 4097, 7680, 7681, 8192, 8193, 9014, 9230)
 

@@ -137,7 +137,7 @@ class Contents(loopback.Case):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(text + "\n")
             file.flush()
-            self.assertIn("good: 2 ports", said(PROGRAM["sluiced"], "--config", file.name, "--check"))
+            self.assertIn("OK: 2 ports", said(PROGRAM["sluiced"], "--config", file.name, "--check"))
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ class Packages(loopback.Case):
         self.assertTrue(self.in_root("/var/lib/sluice/copy.toml").exists())
         root.inside("sluicectl", "--socket", SOCKET, "config", "save", status=1)
         self.assertEqual(root.inside("systemd-analyze", "security", "--threshold=40", "--no-pager", "sluiced@lab", any_status=True).count("UNSAFE"), 0)
-        # Of a machine that others use a switch may say that it fell behind.
+        # On a machine that others use, a switch may report that it fell behind.
         self.assertEqual([line for line in self.journal("sluiced@lab", "--priority=warning").splitlines() if not line.startswith("fell_behind")], [])
 
     def step_6a_a_reload_is_told_and_two_switches_are_apart(self):

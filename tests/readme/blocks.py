@@ -52,7 +52,7 @@ class Readme:
     file: str
     text: str
     blocks: list
-    prose: list    # (number, line) of what is no block
+    prose: list    # (number, line) of what is not a block
 
     @property
     def folder(self):

@@ -13,7 +13,7 @@ SOURCES = ("cc", "hh", "def", "py", "sh", "md", "svg")
 GONE = {"--telemetry"}
 # Files of others, and those that our tools write.
 ELSEWHERE = {"dpdk-devbind.py", "bench.svg"}
-# Words that are no options of the program before them, but of what it runs or compares with.
+# Words that are not options of the program before them, but of what it runs or compares with.
 FOREIGN = {"tools/lab": {"-c", "-s", "-D", "-1", "-t"}}
 
 

@@ -1,5 +1,5 @@
-// One blocked lossless group through the whole switch: the exact sequence of mechanisms section 3. Nothing,
-// XOFF, headroom to the last cell, drop; refreshed while off; XON where the law says; nothing sent after.
+// A blocked lossless group through the whole switch, in exact sequence: XOFF, headroom to the last cell,
+// drop; refreshes while off; XON at its limit; nothing after.
 #include <fmt/format.h>
 
 #include <algorithm>

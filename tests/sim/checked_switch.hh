@@ -44,7 +44,7 @@ class CheckedSwitch {
     // After an instant, before the invariants, and after a command.
     virtual void changed() {}
     void must(const std::string& error, const char* what);
-    // Of a switch that has nothing left to do: `wrong` so far, and whether all mbufs must be in the pool.
+    // Checks a switch that has nothing left to do. `all_packets`: all mbufs must be in the pool.
     void end(std::string wrong, bool all_packets);
     const std::string& label() const { return label_; }
 

@@ -109,7 +109,7 @@ TEST(Ecn, marksFollowTheCurve) {
         observed += seen[i];
         if ((behind(i) - min_kb) % bin != 0) continue;
         ++bins;
-        // One degree of freedom; p > 0.001 is below 10.83.
+        // Chi-square with one degree of freedom: p > 0.001 is below 10.83.
         const double chi_square = (observed - expected) * (observed - expected) / variance;
         if (chi_square >= 10.83)
             FAIL(fmt::format("from {} KB: {} marks, {} expected", behind(i), observed, expected).c_str());

@@ -35,9 +35,8 @@ TEST(Fairness, aQueueThatEmptiesOwesNothing) {
     LONGS_EQUAL(0, sim.device().port(3).scheduler.deficit(0));
 }
 
-// One queue is fed a frame at a time and empties with each, the other is never empty; both have a weight
-// of 1. A frame that comes waits for the rounds that it takes to save it up, and for none that would pay for
-// the frame before.
+// A queue gets a frame at a time and empties with each, the other is never empty; both have weight 1. A new
+// frame waits for the rounds that save up for it, and for none for the frame before.
 TEST(Fairness, aQueueThatKeepsEmptyingPaysForOneFrameAtATime) {
     constexpr std::uint32_t large = 9000;
     constexpr std::uint32_t other = 1514;

@@ -23,7 +23,7 @@ using Kind = roce::Requester::Kind;
 
 namespace {
 
-// One-way flow of two hosts.
+// A one-way flow between two hosts.
 HostSetup pair(const roce::FlowSettings& flow, unsigned qps = 1) { return {{{{0}, 1, qps, flow}}}; }
 
 }  // namespace

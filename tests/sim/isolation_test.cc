@@ -132,7 +132,7 @@ TEST(Isolation, aCommonPoolKeepsItsPromise) {
     }
 }
 
-// One lossless class blocked, the other of the same ports at full rate.
+// A lossless class is blocked, the other of the same ports runs at full rate.
 TEST(Isolation, twoLosslessClassesDoNotPauseEachOther) {
     Config config = sim_config(3, gigabits(100), 5, 1500);
     config.buffer_size_bytes = 4'000'000;

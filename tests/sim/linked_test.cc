@@ -30,7 +30,8 @@ IpAddress address(unsigned net, std::uint8_t host) {
     return made;
 }
 
-// One of the two: its three ports of six, and routes to the hosts of the other over the cable.
+// The configuration of switch `which`: its three ports of six, and routes to the hosts of the other over the
+// cable.
 Config config_of(unsigned which, unsigned workers) {
     Config all = sim_config(2 * ports_each, gigabits(100), 20, 1500);
     Config config = sim_config(0, gigabits(100));

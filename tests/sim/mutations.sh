@@ -18,7 +18,7 @@ survived=0
 (cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy")
 cd "$copy"
 
-# Of the program in question: what it is built from, and how it is run.
+# The program under test: its build targets, and its command.
 program='' targets=() command=()
 build() { ninja -C build -j "$jobs" "${targets[@]}" >build.log 2>&1; }
 tests_pass() { timeout "$limit_s" "${command[@]}" >test.log 2>&1; }

@@ -64,7 +64,7 @@ class Run {
     }
 
   private:
-    // Of one class all are lossless.
+    // With one class all are lossless.
     ClassId class_of(unsigned dscp) const {
         return queues_ == 1 ? lossless : static_cast<ClassId>(dscp % queues_);
     }

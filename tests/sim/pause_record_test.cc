@@ -53,7 +53,7 @@ TEST(PauseRecord, numbersOfABlockedGroupAreThoseOfTheLaw) {
         LONGS_EQUAL(part == Admission::headroom_overrun ? 1 : 0,
                     recorder.all<Dropped>(DecisionKey{0, n}).size());
     }
-    // One pause, by the first in headroom, and the queue that it was for.
+    // A single pause, by the first in headroom, and the queue that it was for.
     const auto pauses = recorder.all<GroupPaused>();
     LONGS_EQUAL(1, pauses.size());
     CHECK_TRUE(pauses[0].xoff);
@@ -72,8 +72,9 @@ TEST(PauseRecord, numbersOfABlockedGroupAreThoseOfTheLaw) {
         if (std::get<0>(key) == Verdict::dropped) {
             LONGS_EQUAL(3, why.count);
             STRCMP_EQUAL(
-                "group p0.3 held 18 of 20 headroom cells, shared 42 of limit 43: 6 more did not fit; filled, "
-                "when it was paused, by p1.3 (60 cells)",
+                "group p0.3 held 4608 B of 5120 B headroom, and 10.8 KB of its limit 11.0 KB: 1536 B more "
+                "did "
+                "not fit; filled, when it was paused, by p1.3 (15.4 KB)",
                 why.sentence.c_str());
         }
     sim.hold(1, lossless, false);
@@ -90,7 +91,7 @@ TEST(PauseRecord, aPauseNamesTheQueuesThatHoldTheCells) {
         SimSwitch sim(small_group(4, workers));
         Recorder recorder(sim);
         for (PortId id = 1; id < 4; ++id) sim.hold(id, lossless, true);
-        // Of ten packets that fit, three for p1, five for p3, two for p2; the eleventh, for p2, fires.
+        // Ten packets fit, three for p1, five for p3, two for p2; the eleventh, for p2, fires.
         for (const PortId to : {1, 3, 3, 2, 1, 3, 1, 3})
             sim.port(0).inject(sim.now() + nanoseconds(1), flow_to(to), {frame});
         sim.run_until(sim.now() + nanoseconds(2));

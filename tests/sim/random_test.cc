@@ -27,7 +27,7 @@ ClassId priority_of(std::uint8_t dscp) {
     return dscp == 26 || dscp == 3 ? ClassId{3} : dscp == 48 ? ClassId{6} : ClassId{0};
 }
 
-// One run. All that happens is drawn from the seed, so it is the same for any number of workers.
+// A run, drawn from the seed, so that it is the same for any number of workers.
 class Run {
   public:
     Run(std::uint64_t seed, unsigned workers, std::uint64_t packets)

@@ -72,7 +72,7 @@ class StormLog {
     ClassId queue_;
 };
 
-// Of a log; a time that is none when there were fewer.
+// Entry n of a log; an impossible time when there were fewer.
 inline Time nth(const std::vector<Time>& times, std::size_t n) {
     return n < times.size() ? times[n] : Time{} - Duration{1};
 }

@@ -23,7 +23,7 @@ std::uint32_t qp_of(const Bytes& frame) { return load_be<std::uint32_t>(&frame[b
 std::uint32_t psn_of(const Bytes& frame) { return load_be<std::uint32_t>(&frame[bth + 8]) & 0xFF'FFFF; }
 std::uint16_t source_port_of(const Bytes& frame) { return load_be<std::uint16_t>(&frame[34]); }
 
-// Of 80 ps each at 100 Gb/s.
+// A byte takes 80 ps at 100 Gb/s.
 std::int64_t byte_times(std::size_t bytes) { return static_cast<std::int64_t>(bytes) * 80; }
 
 }  // namespace

@@ -31,7 +31,7 @@ class History(unittest.TestCase):
         self.git("update-ref", "refs/remotes/origin/main", "HEAD")
 
     def run_here(self, *words):
-        # Of the repository that runs this test, a hook's GIT_DIR say, nothing is wanted.
+        # Drops the variables of the repository that runs this test, such as a hook's GIT_DIR.
         clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         return subprocess.run(words, cwd=self.folder, env={**clean, **ALONE, **WHO}, capture_output=True, text=True, check=False)
 

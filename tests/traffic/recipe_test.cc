@@ -43,8 +43,9 @@ TEST(Recipe, reportsAllMistakesInTheirOrder) {
     const auto errors = errors_of(
         two_hosts("[host.h2]\nmac = 7\n[[flow]]\nkind = \"x\"\n[[flow]]\nkind = \"pfc\"\nfrom = \"h9\"\n"));
     CHECK_EQUAL(4U, errors.size());
-    STRCMP_EQUAL("r.toml:10:7: host.h2.mac: 7 is not a text in quotes", errors[0].c_str());
-    CHECK_TRUE(errors[1].starts_with("r.toml:12:8: flow[0].kind: must be"));
+    STRCMP_EQUAL("r.toml:10:7: host.h2.mac: 7 is not a MAC address such as \"02:00:00:00:00:01\"",
+                 errors[0].c_str());
+    CHECK_TRUE(errors[1].starts_with("r.toml:12:8: flow[0].kind: 'x' is not one of"));
     CHECK_TRUE(errors[2].starts_with("r.toml:13:1: flow[1].pfc: is needed"));
     STRCMP_EQUAL("r.toml:15:8: flow[1].from: 'h9' is not a host of this recipe", errors[3].c_str());
 }

@@ -76,7 +76,7 @@ std::string why_refused(const std::filesystem::path& capture, const std::filesys
     return "not refused";
 }
 
-// Whether the file has these neighbor lines.
+// True when the file has these neighbor lines.
 bool has_neighbor(const std::string& config, std::string_view address, std::string_view port,
                   std::string_view mac) {
     return config.find("[[neighbor]]\naddress = \"" + std::string{address} + "\"\nport = \"" +
@@ -99,7 +99,7 @@ TEST(Split, refusesWhatItCannotUseAndLeavesNothing) {
                   {{1, packet(1, 2, "10.0.0.1", "10.0.0.2")}, {2, packet(2, 1, "10.0.0.2", "10.0.0.1")}});
     const std::string good = contents(temp / "good");
     put(temp / "empty", "");
-    put(temp / "text", "This is no capture at all, but long enough to be one.");
+    put(temp / "text", "This is not a capture at all, but long enough to be one.");
     put(temp / "none", good.substr(0, 24));
     std::string long_frame = good;
     long_frame[24 + 16 + 60 + 8 + 3] = 0x7F;  // the length of the second frame

@@ -55,7 +55,7 @@ ip = ["10.0.18.1", "2001:db8:1::1"]
 )"} + std::string{flows};
 }
 
-// One flow from h0 to h1.
+// A flow from h0 to h1.
 inline std::string one_flow(std::string_view keys) {
     return two_hosts("[[flow]]\nfrom = \"h0\"\nto = \"h1\"\n" + std::string{keys});
 }

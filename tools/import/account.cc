@@ -19,7 +19,7 @@ void mark(const Item& node) {
     for (const auto& member : node.members) mark(*member);
 }
 
-// One pattern for `port.Ethernet0.speed` and `port.Ethernet4.speed`.
+// Makes one pattern of `port.Ethernet0.speed` and `port.Ethernet4.speed`.
 std::string without_numbers(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -42,6 +42,8 @@ std::string words_of(const Line& line) {
 }  // namespace
 
 void Account::add(Fate fate, const Item& node, std::string what, std::string remedy) {
+    const bool is_new = said_.emplace(&node, what).second;
+    if (!is_new || (fate == Fate::taken && node.accounted)) return;
     mark(node);
     lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
 }
@@ -63,8 +65,8 @@ void Account::close(const Item& root) {
     });
 }
 
-bool Account::has(Fate fate) const {
-    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& l) { return l.fate == fate; });
+std::size_t Account::count(Fate fate) const {
+    return static_cast<std::size_t>(std::ranges::count(lines_, fate, &Line::fate));
 }
 
 std::string Account::all(std::string_view file) const {
@@ -90,11 +92,8 @@ std::string Account::summary(std::string_view file, std::initializer_list<Fate> 
     }
     std::string out;
     for (const Fate fate : fates) {
-        const auto of_fate =
-            std::count_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.fate == fate; });
-        if (of_fate == 0) continue;
-        out += fmt::format("{}: {} {}\n", file, print_count(static_cast<std::uint64_t>(of_fate), "line"),
-                           name_of(fate));
+        if (!has(fate)) continue;
+        out += fmt::format("{}: {} {}\n", file, print_count(count(fate), "line"), name_of(fate));
         if (fate == Fate::taken) {
             out.insert(out.size() - 1, ": --account FILE has them");
             continue;

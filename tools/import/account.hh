@@ -5,6 +5,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,8 @@ struct Line {
 
 class Account {
   public:
-    // Of this node and all below it.
+    // These speak for the node and all below it. A reader may come to a node again, for another port: nothing
+    // is told twice, and `taken` only where nothing else has been.
     void taken(const Item& node, std::string what) { add(Fate::taken, node, std::move(what)); }
     void assumed(const Item& node, std::string what) { add(Fate::assumed, node, std::move(what)); }
     void nothing(const Item& node, std::string why) { add(Fate::nothing, node, std::move(why)); }
@@ -56,7 +58,7 @@ class Account {
     void left_out(const Item& node, std::string why, std::string remedy = {}) {
         add(Fate::left_out, node, std::move(why), std::move(remedy));
     }
-    // Of a value that the file does not have.
+    // The file does not have this value.
     void assumed(std::string path, std::string what) {
         lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
     }
@@ -65,7 +67,8 @@ class Account {
     // told.
     void close(const Item& root);
 
-    bool has(Fate fate) const;
+    std::size_t count(Fate fate) const;
+    bool has(Fate fate) const { return count(fate) != 0; }
     const std::vector<Line>& lines() const { return lines_; }  // by fate and place after `close`
     // `FILE:LINE:COLUMN: PATH: FATE: WHAT`, all of them.
     std::string all(std::string_view file) const;
@@ -78,6 +81,7 @@ class Account {
     void find_rest(const Item& node);
 
     std::vector<Line> lines_;
+    std::set<std::pair<const Item*, std::string>> said_;
 };
 
 }  // namespace sluice::import

@@ -21,7 +21,7 @@ Item& below(Item& parent, std::string_view name, SourcePlace place) {
     return node;
 }
 
-// Of the values of one key the last command's holds: `name` becomes the last of few.
+// The last command that sets a key holds: makes `name` the last of few.
 void put_last(Item& parent, std::string_view name) {
     constexpr std::size_t few = 16;
     auto& members = parent.members;
@@ -60,7 +60,7 @@ Document read_commands(const std::string& text) {
         const std::string_view verb = take_word(line);
         if (first != "nv" || (verb != "set" && verb != "unset"))
             return tl::unexpected(
-                ReadError{{number, 1}, {}, "is no command of nv set", "leave the line out"});
+                ReadError{{number, 1}, {}, "is not a command of nv set", "leave the line out"});
         Item unset;
         Item* node = verb == "set" ? &set : &unset;
         Item* above = node;

@@ -121,8 +121,7 @@ void import_cumulus(const Item& root, Importing& out) {
                           fmt::format("give {}", readable_formats));
         return;
     }
-    Cumulus in{set, out, 0, false};
-    in.buffer_bytes = buffer_of(out, header);
+    Cumulus in{set, out, buffer_of(out, header)};
     if (header != nullptr) {
         for (const auto& member : header->members)
             if (!member->accounted) out.account.nothing(*member, "of the file itself");
@@ -131,12 +130,12 @@ void import_cumulus(const Item& root, Importing& out) {
     const Item* roce = Cumulus::at(set, {"qos", "roce"});
     const Item* state = Cumulus::at(roce, {"enable"});
     if (state == nullptr) state = Cumulus::at(roce, {"state"});
-    in.is_roce = roce != nullptr && (state == nullptr || Cumulus::is_on(state));
-    if (in.is_roce)
+    const bool is_roce = roce != nullptr && (state == nullptr || Cumulus::is_on(state));
+    if (is_roce)
         take_cumulus_roce(in);
     else
         take_cumulus_defaults(in);
-    if (state != nullptr) out.account.taken(*state, in.is_roce ? "RoCE is on" : "RoCE is off");
+    if (state != nullptr) out.account.taken(*state, is_roce ? "RoCE is on" : "RoCE is off");
     take_cumulus_profiles(in);
     take_cumulus_routes(in);
 }

@@ -17,7 +17,6 @@ struct Cumulus {
     const Item* set;  // the document's `set`
     Importing& out;
     std::uint64_t buffer_bytes = 0;
-    bool is_roce = false;
 
     Config& config() const { return out.config; }
     Account& account() const { return out.account; }

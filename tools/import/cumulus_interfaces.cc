@@ -18,7 +18,7 @@ void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& p
     if (word == "auto") return in.account().assumed(node, "speed = \"100G\": the file leaves it to the link");
     const auto rate = parse_rate(word);
     if (!rate || !rate->valid_port_speed())
-        return in.account().wrong(node, in_quotes(word) + " is no speed of a port",
+        return in.account().wrong(node, in_quotes(word) + " is not a speed of a port",
                                   "write 100G, for example");
     for (const std::string& name : ports) in.config().ports.at(name).speed = *rate;
     in.account().taken(node,
@@ -28,7 +28,7 @@ void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& p
 void take_mtu(Cumulus& in, const Item& node, const std::vector<std::string>& ports) {
     const auto mtu = parse_integer(Cumulus::value(&node));
     if (!mtu || *mtu < min_mtu || *mtu > 65'535)
-        return in.account().wrong(node, in_quotes(Cumulus::value(&node)) + " is no MTU from 68 to 65535");
+        return in.account().wrong(node, in_quotes(Cumulus::value(&node)) + " is not an MTU from 68 to 65535");
     const auto ours = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
     for (const std::string& name : ports) in.config().ports.at(name).mtu = ours;
     in.account().taken(node, key_of_port(ports.front(), "mtu") + fmt::format(" = {}", ours));
@@ -99,7 +99,7 @@ void take_breakout(Cumulus& in, const Item& entry, std::set<std::string>& gone) 
     }
     const Breakout breakout = breakout_of(mode);
     if (breakout.parts == 0)
-        return in.account().wrong(*node, in_quotes(mode) + " is no breakout", "write 4x25G, or 4x");
+        return in.account().wrong(*node, in_quotes(mode) + " is not a breakout", "write 4x25G, or 4x");
     for (const std::string& parent : parents) {
         gone.insert(parent);
         for (unsigned n = 0; n < breakout.parts; ++n) {
@@ -142,7 +142,7 @@ void take_cumulus_interfaces(Cumulus& in) {
             take_addresses(in, *addresses, ports);
         if (const Item* type = entry->find("type"); type != nullptr && Cumulus::value(type) == "swp")
             in.account().taken(*type, "a port");
-        if (entry->members.empty() && !entry->accounted) in.account().taken(*entry, "a port");
+        if (entry->members.empty()) in.account().taken(*entry, "a port");
     }
 }
 
@@ -169,7 +169,7 @@ void take_cumulus_routes(Cumulus& in) {
         }
         const bool drops = via != nullptr && via->find("blackhole") != nullptr;
         if (!good && !drops) {
-            in.account().nothing(*entry, "its next hops are no addresses");
+            in.account().nothing(*entry, "its next hops are not addresses");
             continue;
         }
         if (drops) route.via.clear();

@@ -43,7 +43,7 @@ class Profiles {
     void watchdog();
     std::optional<std::uint64_t> number(const Item* node, std::uint64_t high, const std::string& what);
     void taken(const Item* node, std::string what) {
-        if (node != nullptr && !node->accounted) in_.account().taken(*node, std::move(what));
+        if (node != nullptr) in_.account().taken(*node, std::move(what));
     }
 
     Cumulus& in_;
@@ -80,9 +80,8 @@ std::optional<std::uint64_t> Profiles::number(const Item* node, std::uint64_t hi
         taken(node, what);
         return *value;
     }
-    if (!node->accounted)
-        in_.account().wrong(
-            *node, fmt::format("{} is no number from 0 to {}", in_quotes(Cumulus::value(node)), high));
+    in_.account().wrong(
+        *node, fmt::format("{} is not a number from 0 to {}", in_quotes(Cumulus::value(node)), high));
     return std::nullopt;
 }
 
@@ -94,9 +93,8 @@ void Profiles::read_map(const Item* mapping, const Item* queues, MapConfig& map,
             const auto index = parse_integer(entry->name);
             const auto value = parse_integer(Cumulus::value(entry->find(field)));
             if (!index || *index >= size || !value || *value >= classes) {
-                if (!entry->accounted)
-                    in_.account().wrong(
-                        *entry, fmt::format("is no number below {} with a {} from 0 to 7", size, field));
+                in_.account().wrong(
+                    *entry, fmt::format("is not a number below {} with a {} from 0 to 7", size, field));
                 continue;
             }
             out[*index] = static_cast<ClassId>(*value);
@@ -114,7 +112,7 @@ void Profiles::read_map(const Item* mapping, const Item* queues, MapConfig& map,
         if (word == "port") port.trust = Trust::port;
         if (word == "l2" || word == "l3" || word == "both" || word == "port")
             taken(trust, word == "both" ? "trust = \"dscp\"" : fmt::format("trust of {}", word));
-        else if (!trust->accounted)
+        else
             in_.account().wrong(*trust, in_quotes(word) + " is none of l2, l3, both, port");
     }
     if (const auto tc = number(Cumulus::at(mapping, {"port-default-sp"}), 7, "default_tc"))
@@ -193,8 +191,7 @@ void Profiles::scheduler(const Item& profile, PortConfig& port) {
         const auto numbers = in_.out.classes_of(*entry, entry->name);
         const std::string_view mode = Cumulus::value(entry->find("mode"));
         if (!mode.empty() && mode != "strict" && mode != "dwrr") {
-            if (!entry->find("mode")->accounted)
-                in_.account().wrong(*entry->find("mode"), in_quotes(mode) + " is neither dwrr nor strict");
+            in_.account().wrong(*entry->find("mode"), in_quotes(mode) + " is neither dwrr nor strict");
             continue;
         }
         taken(entry->find("mode"), "scheduler of the queue");
@@ -231,7 +228,7 @@ void Profiles::marking(const Item& profile, PortConfig& port) {
         const Item* red = entry->find("red");
         const bool drops = Cumulus::is_on(red);
         if (!drops) made.drop_non_ect = false;
-        if (red != nullptr && drops && !red->accounted)
+        if (drops)
             in_.account().assumed(
                 *red, "packets that are not ECN-capable are dropped by the curve in a lossy queue only");
         taken(red, "the queue's profile drops");

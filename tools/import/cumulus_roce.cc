@@ -56,7 +56,7 @@ unsigned percent_of(Cumulus& in, const char* pool, unsigned otherwise) {
     if (node == nullptr) return otherwise;
     const auto value = parse_integer(Cumulus::value(node));
     if (!value || *value > 100) {
-        in.account().wrong(*node, in_quotes(Cumulus::value(node)) + " is no number from 0 to 100");
+        in.account().wrong(*node, in_quotes(Cumulus::value(node)) + " is not a number from 0 to 100");
         return otherwise;
     }
     in.account().taken(*node, fmt::format("{} % of the buffer", *value));
@@ -90,7 +90,7 @@ void take_cable(Cumulus& in, const Item* roce) {
         const auto value = parse_integer(Cumulus::value(node));
         if (!value || *value > 100'000)
             return in.account().wrong(
-                *node, in_quotes(Cumulus::value(node)) + " is no length from 0 to 100000 meters");
+                *node, in_quotes(Cumulus::value(node)) + " is not a length from 0 to 100000 meters");
         meters = static_cast<std::uint32_t>(*value);
         in.account().taken(*node, fmt::format("cable = \"{}m\" at each port", meters));
     } else {

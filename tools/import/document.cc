@@ -30,6 +30,16 @@ std::size_t character(std::string_view text) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+// The later of two members of one name holds.
+void put(Item& map, std::unique_ptr<Item> member) {
+    if (const auto known = map.index.find(member->name); known != map.index.end()) {
+        known->second->repeated = member->place;
+        map.index.erase(known);  // its key is the earlier node's
+    }
+    map.index.emplace(member->name, member.get());
+    map.members.push_back(std::move(member));
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -138,14 +148,10 @@ Item& Builder::add(Item::Kind kind, SourcePlace place) {
     } else {
         node.name = std::to_string(parent.members.size());
     }
-    parent.members.push_back(std::move(made));
-    if (!parent.is_map()) return node;
-    const auto [known, is_new] = parent.index.emplace(node.name, &node);
-    if (!is_new) {
-        known->second->repeated = node.place;
-        parent.index.erase(known);  // its key is the earlier node's
-        parent.index.emplace(node.name, &node);
-    }
+    if (parent.is_map())
+        put(parent, std::move(made));
+    else
+        parent.members.push_back(std::move(made));
     return node;
 }
 
@@ -190,24 +196,17 @@ void Builder::copy(const Item& node, SourcePlace place) {
 void adopt(Item& parent, std::unique_ptr<Item> member) {
     member->parent = &parent;
     const auto known = parent.index.find(member->name);
-    if (known != parent.index.end()) {
-        Item& before = *known->second;
-        if (before.is_map() && member->is_map()) {
-            for (auto& below : member->members) {
-                if (below->repeated.line == 0) {
-                    adopt(before, std::move(below));
-                    continue;
-                }
-                below->parent = &before;
-                before.members.push_back(std::move(below));
-            }
-            return;
+    if (known == parent.index.end() || !known->second->is_map() || !member->is_map())
+        return put(parent, std::move(member));
+    Item& before = *known->second;
+    for (auto& below : member->members) {
+        if (below->repeated.line == 0) {
+            adopt(before, std::move(below));
+            continue;
         }
-        before.repeated = member->place;
-        parent.index.erase(known);  // its key is the earlier node's
+        below->parent = &before;
+        before.members.push_back(std::move(below));
     }
-    parent.index.emplace(member->name, member.get());
-    parent.members.push_back(std::move(member));
 }
 
 void take_away(Item& from, const Item& what) {

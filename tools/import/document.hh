@@ -72,7 +72,7 @@ struct ReadError {
     std::string wrong;
     std::string remedy;  // may be empty
 
-    // One line: `file:line:column: path: wrong; do: remedy`.
+    // Returns `file:line:column: path: wrong; do: remedy`.
     std::string text(std::string_view file) const;
 };
 
@@ -130,7 +130,7 @@ std::string tidy_key(std::string_view key);
 
 // Where the byte at `offset` stands.
 SourcePlace place_at(std::string_view text, std::size_t offset);
-// The offset of the first byte that is no UTF-8, or npos.
+// The offset of the first byte that is not UTF-8, or npos.
 std::size_t invalid_utf8(std::string_view text);
 
 }  // namespace sluice::import

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <set>
 #include <utility>
@@ -40,16 +41,11 @@ IpPrefix made_address(std::size_t index) {
     return {address, 30};
 }
 
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-    for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
-        text.replace(at, what.size(), by);
-    return text;
-}
-
 void give_devices(Importing& in) {
     std::size_t index = 0;
     for (auto& [name, port] : in.config.ports) {
-        port.device = replaced(replaced(in.wishes.device, "{port}", name), "{n}", std::to_string(index++));
+        port.device = boost::replace_all_copy(in.wishes.device, "{port}", name);
+        boost::replace_all(port.device, "{n}", std::to_string(index++));
         // The most that an XDP port takes by any kernel: since Linux 6.6 it may be more.
         constexpr std::uint32_t every_kernels = 3800;
         if (port.device.starts_with("xdp:")) port.mtu = std::min(port.mtu, every_kernels);

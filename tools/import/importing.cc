@@ -15,11 +15,6 @@
 namespace sluice::import {
 namespace {
 
-std::size_t count(const Account& account, Fate fate) {
-    return static_cast<std::size_t>(std::count_if(account.lines().begin(), account.lines().end(),
-                                                  [&](const Line& line) { return line.fate == fate; }));
-}
-
 // How the file is run at once: the first two hosts, and a flow between them.
 std::string example(const Config& config) {
     if (config.hosts.size() < 2) return "# Run it: sluiced --config FILE --check, then without --check.\n";
@@ -81,7 +76,7 @@ std::optional<std::int64_t> Importing::signed_number(const Item& node, std::int6
         const auto value = negative ? -static_cast<std::int64_t>(*size) : static_cast<std::int64_t>(*size);
         if (value >= low && value <= high) return value;
     }
-    account.wrong(node, fmt::format("{} is no number from {} to {}", in_quotes(node.word), low, high));
+    account.wrong(node, fmt::format("{} is not a number from {} to {}", in_quotes(node.word), low, high));
     return std::nullopt;
 }
 
@@ -92,7 +87,7 @@ std::optional<std::uint64_t> Importing::number(const Item& node, std::uint64_t l
 std::optional<ClassId> Importing::class_of(const Item& node, std::string_view word, unsigned most) {
     const auto value = parse_integer(word);
     if (value && *value <= most) return static_cast<ClassId>(*value);
-    account.wrong(node, in_quotes(word) + " is no class from 0 to 7");
+    account.wrong(node, in_quotes(word) + " is not a class from 0 to 7");
     return std::nullopt;
 }
 
@@ -169,7 +164,7 @@ void Importing::set_speed(const Item& node, PortConfig& port, std::string_view n
         return account.taken(node, key_of_port(name, "speed") + fmt::format(" = \"{}\"", print_rate(rate)));
     }
     const std::string why = fmt::format(
-        "{} Mb/s is no speed of a port: Sluice has 1G, 2.5G, 5G, 10G, 25G, 40G, 50G, 100G, 200G, 400G and "
+        "{} Mb/s is not a speed of a port: Sluice has 1G, 2.5G, 5G, 10G, 25G, 40G, 50G, 100G, 200G, 400G and "
         "800G",
         megabits);
     if (std::find(other_speeds.begin(), other_speeds.end(), megabits) == other_speeds.end())
@@ -222,14 +217,15 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
 }
 
 std::string to_file(const Importing& imported, std::string_view from) {
+    const Account& account = imported.account;
     return fmt::format(
-        "# Made by sluice-import from {} ({}): {} lines taken, {} assumed, {} left out, {} without a "
+        "# Made by sluice-import from {} ({}): {} taken, {} assumed, {} left out, {} without a "
         "counterpart.\n"
         "# sluice-import says which.\n{}\n{}",
         without_controls(from), imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
-        count(imported.account, Fate::taken), count(imported.account, Fate::assumed),
-        count(imported.account, Fate::left_out), count(imported.account, Fate::nothing),
-        example(imported.config), to_toml(imported.config));
+        print_count(account.count(Fate::taken), "line"), account.count(Fate::assumed),
+        account.count(Fate::left_out), account.count(Fate::nothing), example(imported.config),
+        to_toml(imported.config));
 }
 
 }  // namespace sluice::import

@@ -47,7 +47,7 @@ struct Importing {
     // `most`: the highest number that a switch may have.
     std::optional<ClassId> class_of(const Item& node, std::string_view word, unsigned most = classes - 1);
     // "3", "3-4", "0,3": classes as a list; empty: wrong, and told. `most`: the highest number that a switch
-    // may have; those above seven are no class of Sluice's, and told.
+    // may have; those above seven are not classes of Sluice's, and told.
     std::vector<ClassId> classes_of(const Item& node, std::string_view text, unsigned most = classes - 1);
     std::optional<IpPrefix> interface_address(const Item& node, std::string_view text);
     // A name that Sluice can have: at most 32 of letters, digits, _ . and -.
@@ -64,7 +64,7 @@ std::string key_of_port(std::string_view port, std::string_view key);  // "port.
 // have. The configuration is complete then.
 void finish(Importing& in);
 
-// The configuration and the account of `text`, by `said` or by what it is; a ReadError when it is no JSON or
+// The configuration and the account of `text`, by `said` or by what it is; a ReadError when it is not JSON or
 // YAML, another maker's, or beyond a bound.
 tl::expected<Importing, ReadError> import_text(const std::string& text, std::optional<Source> said,
                                                const Wishes& wishes);

@@ -140,7 +140,7 @@ void add_tables(Item& root, std::vector<std::unique_ptr<Item>> members) {
 const Item* Sonic::table(std::string_view name) const {
     const Item* found = root.find(name);
     if (found == nullptr || found->is_map()) return found;
-    if (!found->accounted) account().wrong(*found, "a table must be an object");
+    account().wrong(*found, "a table must be an object");
     return nullptr;
 }
 
@@ -176,6 +176,25 @@ std::string Sonic::referred_name(const Item& reference, std::string_view table_n
 const Item* Sonic::referred(const Item& reference, std::string_view table_name) const {
     const Item* in_table = table(table_name);
     return in_table == nullptr ? nullptr : in_table->find(referred_name(reference, table_name));
+}
+
+const Item* Sonic::entry_of(const Item& reference, std::string_view table_name) const {
+    const Item* node = referred(reference, table_name);
+    if (node != nullptr && node->is_map()) {
+        if (!node->members.empty())
+            node->accounted = true;  // it is used: close tells of its values one by one
+        return node;
+    }
+    account().left_out(
+        reference,
+        fmt::format("there is no {} {}", table_name, in_quotes(referred_name(reference, table_name))),
+        "add it, or leave the reference out");
+    return nullptr;
+}
+
+void Sonic::tell_unused(std::string_view table_name, const char* why) const {
+    for (const Item* entry : entries(table_name))
+        if (!entry->members.empty() && !any_accounted(*entry)) account().nothing(*entry, why);
 }
 
 std::vector<PortConfig*> Sonic::ports_of(const Item& entry, std::string_view list) const {

@@ -36,17 +36,21 @@ struct Sonic {
 
     // The node that `reference` names in a table; null: there is none, and `reference` is not accounted for.
     const Item* referred(const Item& reference, std::string_view table_name) const;
+    // The same for an entry of fields; null is told as left out.
+    const Item* entry_of(const Item& reference, std::string_view table_name) const;
     static std::string referred_name(const Item& reference, std::string_view table_name);
 
     // For each entry of a table whose key is PORTS|CLASSES and whose ports are ours: each port and class.
     // `take` gets the entry; what it does not account for is found by Account::close.
     void each_class(std::string_view table_name,
                     const std::function<void(const Item& entry, PortConfig& port, unsigned n)>& take) const;
+    // Tells the entries of a table of which no value was taken.
+    void tell_unused(std::string_view table_name, const char* why) const;
     // The ports of a comma list; a port that is not there is wrong.
     std::vector<PortConfig*> ports_of(const Item& entry, std::string_view list) const;
 };
 
-// Of a scheduler: pir and pbs, which a queue has as max_rate and max_burst, a port as shaper and
+// A scheduler's pir and pbs, which a queue has as max_rate and max_burst, a port as shaper and
 // shaper_burst.
 struct SonicShaper {
     Rate rate{};
@@ -63,9 +67,9 @@ void take_sonic_buffers(Sonic& in);  // BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, 
 void take_sonic_queues(Sonic& in);   // QUEUE, SCHEDULER, WRED_PROFILE
 void take_sonic_routes(Sonic& in);   // STATIC_ROUTE
 
-// One object of tables, whatever the file is: config_db.json itself; a list of tables (configlets); a dump of
+// Makes an object of tables of any such file: config_db.json itself; a list of tables (configlets); a dump of
 // the database ("TABLE|KEY"); swssconfig's list ("TABLE_TABLE:KEY" with "OP": "SET"); a dump with types and
-// values. The places stay. An error: a JSON patch, or something that is no table.
+// values. The places stay. An error: a JSON patch, or something that is not a table.
 std::optional<ReadError> shape_sonic(Item& root);
 
 void import_sonic(const Item& root, Importing& out);

@@ -30,15 +30,11 @@ class Buffers {
 
     void take() {
         take_pools();
-        in_.each_class("BUFFER_PG",
-                       [&](const Item& entry, PortConfig& port, unsigned n) { group(entry, port, n); });
+        in_.each_class("BUFFER_PG", std::bind_front(&Buffers::group, this));
         tell_lossy();
-        in_.each_class("BUFFER_QUEUE",
-                       [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port, n); });
+        in_.each_class("BUFFER_QUEUE", std::bind_front(&Buffers::queue, this));
         computed_groups();
-        for (const Item* profile : in_.entries("BUFFER_PROFILE"))
-            if (!profiles_.contains(profile->name) && !profile->members.empty())
-                in_.account().nothing(*profile, "no group or queue goes by it");
+        in_.tell_unused("BUFFER_PROFILE", "no group or queue goes by it");
     }
 
   private:
@@ -50,8 +46,8 @@ class Buffers {
     Profile read(const Item& node);
     void group(const Item& entry, PortConfig& port, unsigned n);
     void queue(const Item& entry, PortConfig& port, unsigned n);
-    // Of lossless groups without an entry: SONiC's buffer manager makes them, with the headroom that it looks
-    // up.
+    // Makes the lossless groups without an entry, as SONiC's buffer manager does, with the headroom that it
+    // looks up.
     void computed_groups();
     std::optional<std::string> pool_in(const Profile& profile, PoolDirection direction);
     // A group that has a headroom in the file, and is lossy: an entry may have others that are not.
@@ -151,11 +147,12 @@ Profile Buffers::read(const Item& node) {
     if (const Item* dynamic = node.find("dynamic_th")) {
         const auto power = in_.out.signed_number(*dynamic, -1'000'000, 1'000'000);
         if (power && (*power < -8 || *power > 7)) {
-            in_.account().left_out(*dynamic,
-                                   fmt::format("{} is no power of two from -8 to 7: the threshold is 0, the "
-                                               "whole of what is free",
-                                               *power),
-                                   "write the threshold of the chip's table");
+            in_.account().left_out(
+                *dynamic,
+                fmt::format("{} is not a power of two from -8 to 7: the threshold is 0, the "
+                            "whole of what is free",
+                            *power),
+                "write the threshold of the chip's table");
             profile.threshold.dynamic_th = 0;
         } else if (power) {
             profile.threshold.dynamic_th = static_cast<int>(*power);
@@ -197,15 +194,9 @@ bool Buffers::refers_to_computed(const Item& reference) const {
 
 // Null: there is none, and it is told.
 const Profile* Buffers::profile_of(const Item& reference) {
-    const std::string name = Sonic::referred_name(reference, "BUFFER_PROFILE");
-    const Item* node = in_.referred(reference, "BUFFER_PROFILE");
-    if (node == nullptr || !node->is_map()) {
-        if (!reference.accounted)
-            in_.account().left_out(reference, "there is no profile " + in_quotes(name),
-                                   "add it to BUFFER_PROFILE");
-        return nullptr;
-    }
-    const auto [known, is_new] = profiles_.try_emplace(name);
+    const Item* node = in_.entry_of(reference, "BUFFER_PROFILE");
+    if (node == nullptr) return nullptr;
+    const auto [known, is_new] = profiles_.try_emplace(node->name);
     if (is_new) known->second = read(*node);
     return &known->second;
 }
@@ -247,22 +238,15 @@ void Buffers::tell_lossy() {
 
 void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
     const Item* reference = entry.find("profile");
-    if (reference == nullptr) {
-        if (!entry.accounted) in_.account().wrong(entry, "names no profile");
-        return;
-    }
+    if (reference == nullptr) return in_.account().wrong(entry, "names no profile");
     const bool made = refers_to_computed(*reference);
     if (made && port.cable_m == 0 && !in_.out.wishes.cable_m) {
         groups_.emplace(&port, n);
         return make_lossy(*reference, port, n, no_cable);
     }
     if (made && !says_pfc_) make_lossless(port, n);
-    if (made && in_.referred(*reference, "BUFFER_PROFILE") == nullptr) {
-        if (!reference->accounted)
-            in_.account().assumed(*reference, "SONiC makes this profile: Sluice computes the headroom");
-        return;
-    }
-    const bool said = reference->accounted;
+    if (made && in_.referred(*reference, "BUFFER_PROFILE") == nullptr)
+        return in_.account().assumed(*reference, "SONiC makes this profile: Sluice computes the headroom");
     const Profile* profile = profile_of(*reference);
     if (profile == nullptr) return;
     groups_.emplace(&port, n);
@@ -277,24 +261,20 @@ void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
     group.xon_offset_bytes = profile->xon_offset;
     if (!lossless && profile->xoff.value_or(0) != 0)
         make_lossy(*reference, port, n, "pfc_enable of the port does not name the class");
-    else if (!said && !reference->accounted)
+    else
         in_.account().taken(*reference, fmt::format("priority_group.{}", n));
 }
 
 void Buffers::queue(const Item& entry, PortConfig& port, unsigned n) {
     const Item* reference = entry.find("profile");
-    if (reference == nullptr) {
-        if (!entry.accounted) in_.account().wrong(entry, "names no profile");
-        return;
-    }
-    const bool said = reference->accounted;
+    if (reference == nullptr) return in_.account().wrong(entry, "names no profile");
     const Profile* profile = profile_of(*reference);
     if (profile == nullptr) return;
     QueueConfig& queue = port.queue[n];
     static_cast<ThresholdConfig&>(queue) = profile->threshold;
     queue.pool = pool_in(*profile, PoolDirection::egress);
     queue.size_bytes = profile->reserved.value_or(0);
-    if (!said && !reference->accounted) in_.account().taken(*reference, fmt::format("queue.{}", n));
+    in_.account().taken(*reference, fmt::format("queue.{}", n));
 }
 
 void Buffers::computed_groups() {

@@ -32,37 +32,22 @@ using Chosen = std::array<const Item*, part_count>;
 template <std::size_t size>
 void fill(Sonic& in, const Item* node, const Part& part, std::array<ClassId, size>& map) {
     if (node == nullptr) return;
-    for (const auto& field : node->members) {
-        if (field->accounted) {  // by another combination
-            const auto key = parse_integer(field->name);
-            const auto value = parse_integer(field->word);
-            if (key && *key < size && value) map[*key] = static_cast<ClassId>(*value < classes ? *value : 0);
-            continue;
-        }
-        if (field->repeated.line != 0) continue;
+    for (const Item* field : node->entries()) {
         const auto key = parse_integer(field->name);
+        const auto value = parse_integer(field->word);
         if (key && *key > part.most && *key < 2 * classes) {
             in.account().nothing(*field, "Sluice has eight classes and queues");
-            continue;
-        }
-        if (!key || *key > part.most) {
+        } else if (!key || *key > part.most) {
             in.account().wrong(
-                *field, fmt::format("{} is no number from 0 to {}", in_quotes(field->name), part.most));
-            continue;
-        }
-        if (!field->is_word()) {
+                *field, fmt::format("{} is not a number from 0 to {}", in_quotes(field->name), part.most));
+        } else if (!field->is_word()) {
             in.account().wrong(*field, "must be a class from 0 to 7");
-            continue;
-        }
-        if (const auto beyond = parse_integer(field->word);
-            beyond && *beyond >= classes && *beyond < 2 * classes) {
+        } else if (value && *value >= classes && *value < 2 * classes) {
             map[*key] = 0;
             in.account().assumed(*field,
                                  fmt::format("{} = 0: Sluice has eight classes and queues", part.key));
-            continue;
-        }
-        if (const auto value = in.out.class_of(*field, field->word)) {
-            map[*key] = *value;
+        } else if (const auto tc = in.out.class_of(*field, field->word)) {
+            map[*key] = *tc;
             in.account().taken(*field, fmt::format("{} of map {}", part.key, in_quotes(node->name)));
         }
     }
@@ -95,7 +80,7 @@ std::string name_of(const Sonic& in, const Chosen& chosen) {
     return unique;
 }
 
-// One entry of PORT_QOS_MAP, over what the entry "global" says.
+// An entry of PORT_QOS_MAP, over the entry "global".
 struct QosMap {
     Chosen chosen{};
     std::optional<std::vector<ClassId>> pfc;
@@ -103,8 +88,8 @@ struct QosMap {
 };
 
 void take_shaper(Sonic& in, const Item& reference, QosMap& map) {
-    const Item* scheduler = in.referred(reference, "SCHEDULER");
-    if (scheduler == nullptr) return in.account().left_out(reference, "there is no such scheduler");
+    const Item* scheduler = in.entry_of(reference, "SCHEDULER");
+    if (scheduler == nullptr) return;
     map.shaper = read_shaper(in, *scheduler, "shaper", "shaper_burst");
     in.account().taken(reference, "the port's shaper");
 }
@@ -113,13 +98,12 @@ void read_pfc(Sonic& in, const Item& entry, QosMap& map) {
     if (const Item* enable = entry.find("pfc_enable")) {
         map.pfc = enable->word.empty() ? std::vector<ClassId>{} : in.out.classes_of(*enable, enable->word);
         std::sort(map.pfc->begin(), map.pfc->end());
-        if (!enable->accounted) in.account().taken(*enable, fmt::format("pfc = [{}]", enable->word));
+        in.account().taken(*enable, fmt::format("pfc = [{}]", enable->word));
     }
     const Item* watched = entry.find("pfcwd_sw_enable");
     if (watched == nullptr || watched->word.empty()) return;
     auto classes = in.out.classes_of(*watched, watched->word);
     std::sort(classes.begin(), classes.end());
-    if (watched->accounted) return;
     if (map.pfc && classes == *map.pfc)
         in.account().taken(*watched, "the watchdog watches every lossless queue");
     else
@@ -130,15 +114,8 @@ QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
     for (std::size_t n = 0; n < part_count; ++n) {
         const Item* reference = entry.find(parts[n].field);
         if (reference == nullptr) continue;
-        const Item* target = in.referred(*reference, parts[n].table);
-        if (target == nullptr || !target->is_map()) {
-            in.account().left_out(*reference,
-                                  fmt::format("there is no {} {}", parts[n].table,
-                                              in_quotes(Sonic::referred_name(*reference, parts[n].table))),
-                                  "add it, or leave the reference out");
-            continue;
-        }
-        if (!in.out.check_name(*reference, target->name)) continue;
+        const Item* target = in.entry_of(*reference, parts[n].table);
+        if (target == nullptr || !in.out.check_name(*reference, target->name)) continue;
         map.chosen[n] = target;
         in.account().taken(*reference, fmt::format("{} of the port's map", parts[n].key));
     }
@@ -167,14 +144,6 @@ void give(Sonic& in, PortConfig& port, const QosMap& map, std::map<Chosen, std::
         }
     }
     port.map = known->second;
-}
-
-void tell_unused(Sonic& in) {
-    for (const Part& part : parts)
-        for (const Item* map : in.entries(part.table))
-            if (std::none_of(map->members.begin(), map->members.end(),
-                             [](const auto& field) { return field->accounted; }))
-                in.account().nothing(*map, "no port goes by it");
 }
 
 }  // namespace
@@ -207,7 +176,7 @@ void take_sonic_maps(Sonic& in) {
     if (!names.empty())
         in.account().assumed("DSCP_TO_TC_MAP",
                              "a DSCP that is not listed has class 0; CNPs go by their DSCP");
-    tell_unused(in);
+    for (const Part& part : parts) in.tell_unused(part.table, "no port goes by it");
 }
 
 }  // namespace sluice::import

@@ -107,7 +107,7 @@ void take_cables(Sonic& in) {
             }
             const auto length = parse_length(field->word);
             if (!length || !field->is_word()) {
-                in.account().wrong(*field, in_quotes(field->word) + " is no length", "write meters: 40m");
+                in.account().wrong(*field, in_quotes(field->word) + " is not a length", "write meters: 40m");
                 continue;
             }
             port->second.cable_m = std::min(*length, max_cable_m);
@@ -228,7 +228,7 @@ bool take_hops(Sonic& in, const Item& entry, RouteConfig& route) {
         }
         if (!port.empty() && !in.config().ports.contains(port)) {
             in.account().nothing(entry,
-                                 fmt::format("goes by {}, which is no port of Sluice's", in_quotes(port)));
+                                 fmt::format("goes by {}, which is not a port of Sluice's", in_quotes(port)));
             return false;
         }
         in.out.next_hops.insert({*address, port});

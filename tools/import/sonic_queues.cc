@@ -31,20 +31,11 @@ class Queues {
         in_.account().assumed("QUEUE",
                               "a queue without a scheduler shares with weight 1, and without a WRED profile "
                               "marks nothing");
-        unused("SCHEDULER", schedulers_);
-        unused("WRED_PROFILE", wreds_);
+        in_.tell_unused("SCHEDULER", "no queue goes by it");
+        in_.tell_unused("WRED_PROFILE", "no queue goes by it");
     }
 
   private:
-    using Known = std::set<std::string>;
-
-    void unused(const char* table, const Known& known) {
-        for (const Item* member : in_.entries(table))
-            if (!known.contains(member->name) && !member->accounted &&
-                std::none_of(member->members.begin(), member->members.end(),
-                             [](const auto& field) { return field->accounted; }))
-                in_.account().nothing(*member, "no queue goes by it");
-    }
     void queue(const Item& entry, QueueConfig& queue);
     void scheduler(const Item& reference, QueueConfig& queue);
     void wred(const Item& reference, QueueConfig& queue);
@@ -52,31 +43,18 @@ class Queues {
     void read_drops(const Item& node, WredConfig& profile);
     void read_curve(const Item& node, const char* color, WredCurveConfig& curve);
     void read_ect(const Item& node, WredConfig& profile);
-    const Item* found(const Item& reference, const char* table, const char* what);
 
     Sonic& in_;
-    Known schedulers_, wreds_;
+    std::set<std::string> wreds_;
     std::map<std::string, QueueConfig> read_;  // schedulers by name
 };
 
-const Item* Queues::found(const Item& reference, const char* table, const char* what) {
-    const Item* node = in_.referred(reference, table);
-    if (node != nullptr && node->is_map()) return node;
-    if (!reference.accounted)
-        in_.account().left_out(
-            reference,
-            fmt::format("there is no {} {}", what, in_quotes(Sonic::referred_name(reference, table))),
-            fmt::format("add it to {}, or leave the reference out", table));
-    return nullptr;
-}
-
 void Queues::scheduler(const Item& reference, QueueConfig& queue) {
-    const Item* node = found(reference, "SCHEDULER", "scheduler");
+    const Item* node = in_.entry_of(reference, "SCHEDULER");
     if (node == nullptr) return;
     auto [known, is_new] = read_.try_emplace(node->name);
     QueueConfig& made = known->second;
     if (is_new) {
-        schedulers_.insert(node->name);
         made.scheduler = QueueScheduler::dwrr;
         made.weight = 1;
         if (const Item* type = node->find("type")) {
@@ -105,7 +83,7 @@ void Queues::scheduler(const Item& reference, QueueConfig& queue) {
     queue.min_rate = made.min_rate;
     queue.max_rate = made.max_rate;
     queue.max_burst_bytes = made.max_burst_bytes;
-    if (!reference.accounted) in_.account().taken(reference, "scheduler and weight of the queue");
+    in_.account().taken(reference, "scheduler and weight of the queue");
 }
 
 void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& curve) {
@@ -124,31 +102,25 @@ void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& cu
 
 // Thresholds of ECT packets: Sluice has one curve of them, the green one.
 void Queues::read_ect(const Item& node, WredConfig& profile) {
-    struct Field {
-        const char* name;
-        std::optional<std::uint64_t> value;
-    };
-    std::array<Field, 3> fields{
-        {{"ect_min_threshold", {}}, {"ect_max_threshold", {}}, {"ect_mark_probability", {}}}};
-    for (Field& field : fields)
+    const auto read = [&](const char* field, std::uint64_t high) {
+        std::optional<std::uint64_t> first;
         for (const char* color : {"green", "yellow", "red"}) {
-            const Item* said = node.find(fmt::format("{}_{}", color, field.name));
-            if (said == nullptr) continue;
-            const bool is_chance = &field == &fields[2];
-            const auto value = in_.out.number(*said, 0, is_chance ? 100 : max_bytes);
+            const Item* said = node.find(fmt::format("{}_{}", color, field));
+            const auto value = said == nullptr ? std::nullopt : in_.out.number(*said, 0, high);
             if (!value) continue;
-            if (!field.value) field.value = value;
-            const std::string what =
-                fmt::format("wred.{}.ect_{}", node.name, std::string_view(field.name).substr(4));
-            if (*field.value == *value)
+            if (!first) first = value;
+            const std::string what = fmt::format("wred.{}.{}", node.name, field);
+            if (first == value)
                 in_.account().taken(*said, what);
             else
                 in_.account().nothing(*said, what + " is one for all colors, the first of them");
         }
-    profile.ect.min_bytes = fields[0].value;
-    profile.ect.max_bytes = fields[1].value;
-    if (fields[2].value)
-        profile.ect.probability = Chance::percent(static_cast<std::uint32_t>(*fields[2].value));
+        return first;
+    };
+    profile.ect.min_bytes = read("ect_min_threshold", max_bytes);
+    profile.ect.max_bytes = read("ect_max_threshold", max_bytes);
+    if (const auto chance = read("ect_mark_probability", 100))
+        profile.ect.probability = Chance::percent(static_cast<std::uint32_t>(*chance));
 }
 
 void Queues::read_wred(const Item& node) {
@@ -170,7 +142,7 @@ void Queues::read_wred(const Item& node) {
         in_.account().wrong(*ecn, in_quotes(ecn->word) + " is none of ecn_none, ecn_all, ecn_green ...");
     }
     read_drops(node, profile);
-    // Of the speed that has the least room for a curve that the file leaves to it.
+    // The speed with the least room for a curve that the file leaves to it.
     if (const auto made = wred_profile(in_.config(), node.name, gigabits(100), PortConfig{}.mtu); !made) {
         in_.config().wred.erase(node.name);
         in_.account().left_out(
@@ -206,15 +178,13 @@ void Queues::read_drops(const Item& node, WredConfig& profile) {
 }
 
 void Queues::wred(const Item& reference, QueueConfig& queue) {
-    const Item* node = found(reference, "WRED_PROFILE", "WRED profile");
+    const Item* node = in_.entry_of(reference, "WRED_PROFILE");
     if (node == nullptr || !in_.out.check_name(*node, node->name)) return;
     if (wreds_.insert(node->name).second) read_wred(*node);
-    if (!in_.config().wred.contains(node->name)) {
-        if (!reference.accounted) in_.account().nothing(reference, "of a profile that is left out");
-        return;
-    }
+    if (!in_.config().wred.contains(node->name))
+        return in_.account().nothing(reference, "of a profile that is left out");
     queue.wred = node->name;
-    if (!reference.accounted) in_.account().taken(reference, fmt::format("wred = \"{}\"", node->name));
+    in_.account().taken(reference, fmt::format("wred = \"{}\"", node->name));
 }
 
 void Queues::queue(const Item& entry, QueueConfig& queue) {
@@ -227,17 +197,15 @@ void Queues::queue(const Item& entry, QueueConfig& queue) {
 std::optional<Rate> read_rate(Sonic& in, const Item& scheduler, const char* field, const char* key) {
     Account& account = in.account();
     if (const Item* meter = scheduler.find("meter_type")) {
-        const bool packets = meter->word == "packets";
-        if (packets && !meter->accounted) account.nothing(*meter, "Sluice's rates are in bits");
-        if (packets) return std::nullopt;
-        if (!meter->accounted) account.taken(*meter, "rates in bytes");
+        if (meter->word == "packets")
+            return account.nothing(*meter, "Sluice's rates are in bits"), std::nullopt;
+        account.taken(*meter, "rates in bytes");
     }
     const Item* value = scheduler.find(field);
     if (value == nullptr) return std::nullopt;
     const auto bytes = in.out.number(*value, 0, max_rate);
     if (!bytes) return std::nullopt;
-    if (!value->accounted)
-        account.taken(*value, fmt::format("{} = \"{}\"", key, print_rate(Rate{*bytes * 8})));
+    account.taken(*value, fmt::format("{} = \"{}\"", key, print_rate(Rate{*bytes * 8})));
     return Rate{*bytes * 8};
 }
 
@@ -247,15 +215,13 @@ SonicShaper read_shaper(Sonic& in, const Item& scheduler, const char* rate_key, 
     if (burst == nullptr) return made;
     Account& account = in.account();
     if (made.rate == Rate{}) {
-        if (!burst->accounted)
-            account.nothing(*burst, "a burst of no rate: it takes a pir in bytes a second");
+        account.nothing(*burst, "a burst of no rate: it takes a pir in bytes a second");
         return made;
     }
     const auto bytes = in.out.number(*burst, 0, max_bytes);
     if (!bytes) return made;
     // 0 is SAI's default, which is the chip's choice.
     if (*bytes != 0) made.burst_bytes = std::min(*bytes, max_burst);
-    if (burst->accounted) return made;
     const std::string what =
         fmt::format("{} = \"{}\"", burst_key, *bytes == 0 ? "auto" : print_size(*made.burst_bytes));
     if (*bytes > max_burst)

@@ -89,7 +89,7 @@ void Writer::add_threshold(Json& profile, const ThresholdConfig& configured,
         return;
     }
     std::uint64_t limit = configured.static_bytes.value_or(0);
-    // 0 is no limit to Sluice, and nothing at all to SONiC; so is a byte to Sluice.
+    // 0 is not a limit to Sluice, and nothing at all to SONiC; so is a byte to Sluice.
     if (limit == 0) limit = config_.buffer_size_bytes;
     if (limit == 1) limit = 0;
     profile["static_th"] = word(limit);

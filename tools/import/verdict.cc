@@ -54,11 +54,11 @@ std::string text_of(const Lacking& lacking) {
         out += fmt::format(" or {} m", lack.cable_m - *lack.enough_for_m);
     else
         out += ", more than the cable takes";
-    out += fmt::format("\n    xoff is {} bytes, {} can still arrive", lack.given, lack.needed);
-    out += lack.by_sonic > lack.given
-               ? fmt::format("; SONiC's own formula asks for {}", lack.by_sonic)
-               : fmt::format("; SONiC's own formula, of a mix of frames, asks for {}", lack.by_sonic);
-    return out + "\n";
+    return out +
+           fmt::format(
+               "\n    headroom (SONiC's xoff) is {} bytes, {} can still arrive; SONiC's own formula (mixed "
+               "frame sizes) asks for {}\n",
+               lack.given, lack.needed, lack.by_sonic);
 }
 
 // As the production switch has it: hardware reacts at once, and has no ring of ours.

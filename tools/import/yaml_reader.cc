@@ -54,7 +54,8 @@ class YamlEvents : public YAML::EventHandler {
 
   private:
     void refuse_key(const YAML::Mark& mark) const {
-        if (built.wants_key()) throw ReadError{place_of(mark), {}, "a key that is no word", "write a word"};
+        if (built.wants_key())
+            throw ReadError{place_of(mark), {}, "a key that is not a word", "write a word"};
     }
     void open(Item::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
         refuse_key(mark);

@@ -138,7 +138,7 @@ Json Client::call(std::string_view method, const Json& parameters) {
     }
     for (;;) {
         Json answer = Json::parse(read_line(std::nullopt), nullptr, false);
-        if (!answer.is_object()) lost("that is no switch: no JSON-RPC");
+        if (!answer.is_object()) lost("that is not a switch: no JSON-RPC");
         if (answer.contains("method")) {
             notifications_.push_back(answer.value("params", Json::object()));
             continue;

@@ -21,7 +21,7 @@ std::span<const Task> tasks() {
         Task{"Why packets were dropped, marked or paused", "why", record_commands()},
         Task{"Change values: together, for a time, to see what it does",
              "set --watch 10ms wred.mine.green_min=20KB default.queue.3.wred=mine", set_commands()},
-        Task{"The configuration: judge, compare, keep, go back", "config diff", config_commands()},
+        Task{"The configuration: judge, compare, save, roll back", "config diff", config_commands()},
         Task{"Routes and neighbors", "route replace 10.7.0.0/16 via 10.0.1.2 weight 2", route_commands()},
         Task{"Simulated hosts", "host show", host_commands()},
         Task{"Wires that disturb", "wire show", wire_commands()},

@@ -36,7 +36,7 @@ class Context {
   public:
     explicit Context(Options options) : options_(std::move(options)) {}
 
-    // Of a shell that has cleared for itself: what its tables begin with.
+    // The moment that a shell's tables begin with, after its own `stats clear`.
     std::optional<Sample> beginning{};
     bool is_shell = false;
     // A command that is repeated keeps the looks before, by their path.
@@ -50,9 +50,9 @@ class Context {
     void hang_up() { client_.reset(); }
 
     const Options& options() const { return options_; }
-    // Of a command that waits by itself.
+    // For a command that waits by itself.
     void wait_no_more() { options_.wait = {}; }
-    // Of one line of a shell, over those that the shell was called with.
+    // A line of a shell may have `--json` of its own.
     void set_json(bool json) { options_.json = json; }
     Json call(std::string_view method, const Json& parameters = Json::object()) {
         return client().call(method, parameters);
@@ -93,7 +93,7 @@ struct Task {
     std::string_view note{};  // on words that several of them take
 };
 std::span<const Task> tasks();
-// Of all tasks.
+// The commands of all tasks.
 std::span<const Command> commands();
 const Grammar& grammar();
 
@@ -154,10 +154,10 @@ std::optional<std::string> key_before(std::span<const std::string> words);
 Answer try_changes(Context& context, const Json& changes, const Arguments& arguments);
 
 // `top`: the pages of top_view on a terminal, from looks at a switch at regular times, until a key ends it.
-// The terminal is as it was before, however it ends. Throws Failure: this is no terminal, or nobody answers
-// at the first look; one that goes away later is asked again and again.
+// The terminal is as it was before, however it ends. Throws Failure: this is not a terminal, or nobody
+// answers at the first look; one that goes away later is asked again and again.
 Answer top(Context& context, const Arguments& arguments);
-// Of everything, or of a place.
+// Explains everything, or one place.
 Answer why(Context& context, const Arguments& arguments);
 
 }  // namespace sluice::ctl

@@ -1,4 +1,4 @@
-// The configuration: look, judge, change, go back.
+// The configuration: look, judge, change, roll back.
 #include <fmt/format.h>
 
 #include <array>
@@ -47,14 +47,15 @@ Answer applied(Json json) {
     if (text.empty()) text = "nothing changes\n";
     text += findings_text(json["findings"], false);  // as at the start, without notes
     if (json["pending_cells"] != 0)
-        text += fmt::format("limits that were cut follow when {} cells have left\n",
+        text += fmt::format("the limits that were cut apply when {} cells have left the buffer\n",
                             json_text(json["pending_cells"]));
     if (json.contains("kept"))
         text += fmt::format("kept as well: {} that waited to be confirmed\n", changes_count(json["kept"]));
     if (json.contains("confirm_by_ns"))
-        text += fmt::format("{} at {} of the switch's clock unless: sluicectl config confirm\n",
-                            json["waiting"] == 1 ? "goes back" : changes_count(json["waiting"]) + " go back",
-                            ns_text(json["confirm_by_ns"]));
+        text +=
+            fmt::format("{} at {} of the switch's clock unless you run: sluicectl config confirm\n",
+                        json["waiting"] == 1 ? "rolls back" : changes_count(json["waiting"]) + " roll back",
+                        ns_text(json["confirm_by_ns"]));
     return {std::move(json), std::move(text)};
 }
 

@@ -40,7 +40,7 @@ Look chosen(Context& context, const Part& part, const Arguments& arguments, cons
     return look;
 }
 
-// One of them alone when it was named.
+// A single one when it was named.
 Answer answer(const Look& look, const Part& part, bool named, std::string text) {
     if (look.part.empty()) text = fmt::format("{}\n", part.none);
     return looked(look, named ? Json(*look.part.begin()) : look.part, std::move(text));
@@ -90,8 +90,8 @@ Answer flow_show(Context& context, const Arguments& arguments) {
     const Look look = chosen(context, flows, arguments, arguments.value("FLOW"));
     Table rates({"<flow", "queue pairs", "throughput", "rate", "target", "alpha", "CNPs", "sent",
                  "retransmitted", "paused"});
-    Table messages({"<messages of", "completed", "retried", "failed", "bytes", "median", "99 %", "99.9 %",
-                    "longest", "slowdown: median", "99 %"});
+    Table messages({"<messages of", "completed", "retried", "failed", "bytes", "p50", "p99", "p99.9", "max",
+                    "slowdown p50", "slowdown p99"});
     std::string below;
     for (const auto& [name, flow] : look.part.items()) {
         const Figures figure("flows.{flow}", flow, look.seconds);
@@ -194,7 +194,7 @@ std::string stages_table(const Json& meter, const Json& tsc_hz) {
 
 // How soon pauses were obeyed and sent, of workers that had any.
 std::string reactions_table(const Json& workers) {
-    Table table({"worker", "<reaction, at most", "times", "median", "99 %", "longest"});
+    Table table({"worker", "<reaction, at most", "times", "p50", "p99", "max"});
     bool any = false;
     for (std::size_t n = 0; n < workers.size(); ++n) {
         const auto line = [&](const char* what, const char* times, const char* took) {
@@ -214,8 +214,7 @@ std::string reactions_table(const Json& workers) {
 Answer worker_show(Context& context, const Arguments&) {
     Json json = context.call("worker.show");
     const bool turns = json.contains("tsc_hz");  // of the real clock
-    Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "median of those", "99 %",
-                 "longest turn"});
+    Table table({"worker", "<ports", "in", "out", "turns", "with packets", "busy", "turn p50", "p99", "max"});
     std::string stages;
     for (std::size_t n = 0; n < json["workers"].size(); ++n) {
         const Json& worker = json["workers"][n];

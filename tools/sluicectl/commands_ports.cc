@@ -77,7 +77,7 @@ std::string receive_queues_table(const Json& queues) {
 // A second: bits, packets, marks, CNPs, drops; and the share of time that its most paused class is held.
 Answer port_rates(const Look& look, bool named) {
     Table table({"<port", "in", "packets", "out", "packets", "marked", "CNPs in", "missed", "dropped",
-                 "paused by peer", "pausing peer", "<why"});
+                 "paused by peer", "peer paused", "<why"});
     for (const auto& [name, port] : look.part.items()) {
         const Figures figure("ports.{port}", port, look.seconds);
         std::uint64_t marked = 0;
@@ -140,6 +140,13 @@ std::string numbers_text(const Json& list) {
     return text.empty() ? "-" : text;
 }
 
+// The group sends XON once its shared use has fallen to this: SONiC's xon and xon_offset.
+std::string xon_text(const Json& group) {
+    const std::string by_limit = "limit - " + bytes_text(group["xon_offset_bytes"]);
+    return group["xon_bytes"] == 0 ? by_limit
+                                   : fmt::format("max({}, {})", bytes_text(group["xon_bytes"]), by_limit);
+}
+
 Answer qos_show(Context& context, const Arguments& arguments) {
     Json json = context.call("qos.show");
     Table pools({"<pool", "<", "size", "reserved", "headroom", "shared"});
@@ -148,8 +155,8 @@ Answer qos_show(Context& context, const Arguments& arguments) {
                    bytes_text(pool["reserved_bytes"]), bytes_text(pool["headroom_bytes"]),
                    bytes_text(pool["shared_bytes"])});
     Table ports({"<port", "<preset", "<PFC", "<lossless", "<sends", "<obeys"});
-    Table groups({"<group", "<configured", "<state", "<pool", "reserved", "limit", "headroom", "needed",
-                  "XON at", "or below"});
+    Table groups(
+        {"<group", "<configured", "<state", "<pool", "reserved", "limit", "headroom", "needed", "XON below"});
     std::string waits;
     Table queues({"<queue", "<pool", "reserved", "limit", "<scheduler", "<WRED"});
     const std::string wanted = arguments.value("PORT");
@@ -167,8 +174,7 @@ Answer qos_show(Context& context, const Arguments& arguments) {
                 groups.row({group_name, configured_text(group), word_text(group["state"]),
                             word_text(group["pool"]), bytes_text(group["reserved_bytes"]),
                             word_text(group["threshold"]), bytes_text(group["headroom_bytes"]),
-                            bytes_text(group["headroom_needed_bytes"]), bytes_text(group["xon_bytes"]),
-                            "T - " + bytes_text(group["xon_offset_bytes"])});
+                            bytes_text(group["headroom_needed_bytes"]), xon_text(group)});
         }
         for (const Json& queue : port["queues"])
             if (queue["lossless"] == true || queue["wred"] != nullptr || !wanted.empty())

@@ -17,8 +17,8 @@ Answer queue_show(Context& context, const Arguments& arguments) {
     const QueueName wanted =
         arguments.has("QUEUE") ? queue_name(arguments.value("QUEUE"), true) : QueueName{};
     const Look look = ports_at(context, arguments, wanted.port);
-    Table table({"<queue", "sent", "bytes", "dropped", "WRED", "marked", "now", "deepest", "median", "99 %",
-                 "longest"});
+    Table table({"<queue", "sent", "bytes", "dropped", "WRED drops", "marked", "now", "deepest", "wait p50",
+                 "p99", "max"});
     Json json = Json::object();
     for (const auto& [name, port] : look.part.items())
         for (std::size_t n = 0; n < port["queues"].size(); ++n) {
@@ -66,7 +66,7 @@ std::string needed_text(const Json& of) {
                                of["headroom_size_bytes"].get<std::uint64_t>());
 }
 
-// Of all ports, a port, or one of its groups.
+// Shows all ports, a port, or one of its groups.
 Answer buffer_show(Context& context, const Arguments& arguments) {
     const QueueName wanted =
         arguments.has("GROUP") ? queue_name(arguments.value("GROUP"), true) : QueueName{};
@@ -117,7 +117,7 @@ Answer watchdog_show(Context& context, const Arguments& arguments) {
     return looked(look, look.part, table.empty() ? "no queue is watched\n" : table.text());
 }
 
-// Of a shell with a beginning of its own the switch's watermarks stay as they are.
+// In a shell with a beginning of its own the switch's watermarks stay as they are.
 Answer clear(Context& context, const Arguments& arguments) {
     if (!arguments.has("session")) {
         context.beginning.reset();

@@ -66,7 +66,7 @@ Json missed_frames(const Json& ports) {
                  {"reason", reason},
                  {"port", name},
                  {"count", packets},
-                 {"sentence", sentences.at(reason) + ": they were lost before they were classed"}});
+                 {"sentence", sentences.at(reason) + ": they were lost before they were classified"}});
     return missed;
 }
 
@@ -145,11 +145,10 @@ Answer tell(const Json& answer, Json entries, bool has_decisions) {
                                           : others) += recorder_text(entry);
     text = storms + text + losses + symptoms + others;
     if (!recorded.empty() && recorded[0]["source"] == "recorder")
-        text += fmt::format("so far the recorder, which keeps the last {} events of each port{}\n",
-                            json_text(answer["recorder"]),
-                            answer["left_out"] == 0
-                                ? std::string()
-                                : fmt::format("; {} more: say last N", json_text(answer["left_out"])));
+        text += fmt::format(
+            "(from the flight recorder: last {} events per port{})\n", json_text(answer["recorder"]),
+            answer["left_out"] == 0 ? std::string()
+                                    : fmt::format("; {} more: say last N", json_text(answer["left_out"])));
     std::string decided;
     for (const Json& entry : entries)
         if (entry.contains("source")) decided += why_text(entry);
@@ -160,7 +159,7 @@ Answer tell(const Json& answer, Json entries, bool has_decisions) {
                                    ns_text(entry["at_ns"]), word_text(entry["sentence"]));
     if (!decided.empty()) text += "from decision records:\n" + decided;
     for (const Json& entry : recorded) entries.push_back(entry);
-    if (text.empty()) text = "nothing has been decided against a packet\n";
+    if (text.empty()) text = "no packet was dropped, marked or paused after classification\n";
     Words notes;
     if (answer["recorder"] == 0 && !has_decisions)
         notes.emplace_back(

@@ -29,7 +29,7 @@ exit status: 0 done, 1 refused, 2 usage or configuration, 3 no switch, 4 conditi
 5 not permitted
 )";
 
-// Of each program: words come from it each time, so that the script never ages.
+// Each program lists its own words each time, so the script is never out of date.
 constexpr std::string_view bash_script =
     R"bash(# bash completion of Sluice's programs: source <(sluicectl completion bash)
 _sluice() {

@@ -74,7 +74,7 @@ class Grammar {
 // The one of `known` that `word` is or begins; throws Failure naming the nearest. `what`: "verb of route".
 std::string resolve_word(std::string_view word, const Words& known, std::string_view what);
 
-// What is no command of ours, but one of another switch or shell: "here: buffer show h4"; empty: of none.
-std::string said_here(std::span<const std::string> words);
+// Our command for what another switch or shell calls `words`: "buffer show h4"; empty: none.
+std::string our_words(std::span<const std::string> words);
 
 }  // namespace sluice::ctl

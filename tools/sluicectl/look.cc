@@ -28,7 +28,7 @@ Look over_window(Context& context, Duration window, const std::string& path) {
             fmt::format("a second, over {}\n", ns_text(after.now_ns - before.now_ns))};
 }
 
-// Of a shell that has cleared for itself.
+// A shell that has cleared for itself has a beginning of its own.
 Look since_beginning(const Sample& beginning, const Sample& now, const std::string& path) {
     static const Json nothing;
     const Json* before = find_part(beginning.part, path).value;
@@ -129,7 +129,7 @@ QueueName queue_name(const std::string& said, bool whole) {
         if (queue && *queue < classes) return {said.substr(0, dot), static_cast<unsigned>(*queue)};
     }
     if (whole) return {said, std::nullopt};
-    throw Failure{exit_usage, sluice::in_quotes(said) + " is no queue; say PORT.N, N from 0 to 7"};
+    throw Failure{exit_usage, sluice::in_quotes(said) + " is not a queue; say PORT.N, N from 0 to 7"};
 }
 
 Look ports_at(Context& context, const Arguments& arguments, const std::string& name) {

@@ -47,19 +47,20 @@ int run_repeatedly(Context& context, const Command& command, const Arguments& ar
     }
 }
 
-// Whether --watch or --count of this program is a value of the command's own: of its window, its looks.
+// True when --watch or --count of this program is a value of the command's own: of its window, its looks.
 bool takes(const Command& command, std::string_view key) {
     return command.pattern.find(fmt::format("[{} ", key)) != std::string_view::npos;
 }
 
-// What another switch would understand is told in our words.
+// Translates the words of another switch.
 Arguments matched(const Words& words) {
     try {
         return grammar().match(words);
     } catch (const Failure&) {
-        const std::string here = said_here(words);
-        if (here.empty()) throw;
-        throw Failure{exit_usage, sluice::in_quotes(joined(words, " ")) + " is no command; " + here};
+        const std::string ours = our_words(words);
+        if (ours.empty()) throw;
+        throw Failure{exit_usage,
+                      sluice::in_quotes(joined(words, " ")) + " is unknown; did you mean: " + ours};
     }
 }
 

@@ -1,5 +1,5 @@
 // Words of SONiC, Cumulus Linux, Onyx, IOS, EOS, Junos and Linux, and how the same is said here. Asked only
-// for what is no command of ours.
+// for what is not a command of ours.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -56,7 +56,7 @@ constexpr std::array<std::pair<const char*, const char*>, 38> other_words{{
 
 }  // namespace
 
-std::string said_here(std::span<const std::string> words) {
+std::string our_words(std::span<const std::string> words) {
     const std::string said = joined(words, " ") + ' ';
     std::string theirs, ours;
     for (const auto& [here, there] : other_words)
@@ -76,7 +76,7 @@ std::string said_here(std::span<const std::string> words) {
     if (!port.empty())
         for (std::size_t at = 0; (at = ours.find(example, at)) != ours.npos; at += port.size())
             ours.replace(at, example.size(), port);
-    return "here: " + ours;
+    return ours;
 }
 
 }  // namespace sluice::ctl

@@ -75,8 +75,8 @@ bool write_private(const std::string& path, const std::string& text) {
 
 // The shell's history: a file of lines, the oldest first, kept from one session to the next.
 //
-// A convenience that never stands in the way: a file that cannot be read or written, or is no plain file (a
-// link, a device), is left as it is. Sessions side by side keep each other's lines.
+// A convenience that never stands in the way: a file that cannot be read or written, or is not a plain file
+// (a link, a device), is left as it is. Sessions side by side keep each other's lines.
 class History {
   public:
     // $XDG_STATE_HOME/sluice/history, or under ~/.local/state; empty: no home is known.
@@ -89,7 +89,7 @@ class History {
 
     explicit History(std::string path) : path_(std::move(path)) {}
 
-    // Of earlier sessions, at most max_lines; lines that are too long or not text are left out.
+    // Lines of earlier sessions, at most max_lines, without those that are too long or not text.
     std::vector<std::string> earlier() const {
         std::vector<std::string> lines;
         if (path_.empty() || kind_of(path_) != Kind::plain) return lines;

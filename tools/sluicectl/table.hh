@@ -47,7 +47,7 @@ class Figures {
     // `seconds`: not 0: counters are shown a second: bytes as bits, times as a share.
     Figures(std::string path, const Json& part, double seconds = 0)
         : path_(std::move(path)), part_(&part), seconds_(seconds) {}
-    // Of names that blanks separate.
+    // `names`: separated by blanks.
     std::vector<std::string> row(std::string first, std::string_view names) const;
     // "-" where the part lacks `name`, such as "latency_ns.p50". Throws std::logic_error: no such figure.
     std::string operator()(std::string_view name) const;

@@ -66,7 +66,7 @@ const std::deque<TopRates::Past>& TopRates::past(const std::string& kind, const 
     return found == past_.end() ? none : found->second;
 }
 
-// Of what is there now only: the names are a stranger's.
+// Only what is there now: the names are a stranger's.
 void TopRates::remember(const std::string& kind, const TopRow& row) {
     const std::string key = kind + " " + row.name;
     std::deque<Past> past = std::move(past_[key]);

@@ -11,13 +11,13 @@
 
 namespace sluice::ctl {
 
-// Of a port, a class or a queue; what it does not have is 0. Rates are a second, pauses are shares of the
+// A port, a class or a queue; what it does not have is 0. Rates are a second, pauses are shares of the
 // time.
 struct TopRow {
     std::string name{};  // "h1", "h1.3"
     double in_bps = 0, out_bps = 0;
     double marked = 0, cnps = 0, xoff = 0;
-    double missed = 0;               // lost before they were classed; of a port
+    double missed = 0;               // lost before they were classified; of a port
     double dropped = 0, lost = 0;    // lost: lossless packets among them
     double paused = 0, pausing = 0;  // by its peer; its peer. Of a port: the class that is paused the longest
     double held_bytes = 0, wait_ns = 0;  // in the queue, or of the class in the buffer; 99 % wait no longer

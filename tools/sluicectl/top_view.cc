@@ -63,7 +63,7 @@ constexpr std::array port_columns{
 constexpr std::array queue_columns{
     TopColumn{"sent", 11, 0, out_cell},        TopColumn{"marked", 10, 0, marked_cell},
     TopColumn{"dropped", 10, 0, dropped_cell}, TopColumn{"now", 9, 50, held_cell},
-    TopColumn{"99 %", 8, 60, wait_cell},
+    TopColumn{"p99", 8, 60, wait_cell},
 };
 constexpr std::array class_columns{
     TopColumn{"in", 11, 0, in_cell},           TopColumn{"XOFF", 10, 90, xoff_cell},
@@ -81,7 +81,7 @@ constexpr std::string_view help_of_top =
     "\n"
     "in, out     bits of frames, without FCS, preamble and gap\n"
     "marked      packets marked CE, in queues of the port\n"
-    "missed      frames that were lost before they were classed\n"
+    "missed      frames that were lost before they were classified\n"
     "dropped     packets that came in by the port and were dropped\n"
     "paused      time that the peer holds the class that it holds the longest\n"
     "pausing     time that we hold the peer's\n"

@@ -25,7 +25,7 @@ struct TopScreen {
 
 // The last `width` values, `full` and more as the highest mark, 0 as a blank; the newest is at the right.
 std::string sparkline(const std::vector<double>& values, std::size_t width, double full, bool blocks);
-// One '?' for each character that is not printable ASCII: what a switch says never commands a terminal.
+// A '?' for each character that is not printable ASCII: what a switch says never commands a terminal.
 std::string shown_text(std::string_view text);
 // Lines of at most `width` characters, broken at blanks where there are some, indented as their first.
 std::vector<std::string> broken_lines(std::string_view text, std::size_t width);

@@ -35,27 +35,27 @@ constexpr std::array port_rows{
     Row{"dropped", "per_s", "drops"},
     Row{"CNPs in", "per_s", "cnp_packets"},
     Row{"paused by peer", "share", "pfc.rx_paused_ns"},
-    Row{"pausing peer", "share", "pfc.tx_paused_ns"},
+    Row{"peer paused", "share", "pfc.tx_paused_ns"},
 };
 constexpr std::array queue_rows{
     Row{"sent", "bps", "tx_bytes"},
     Row{"marked", "per_s", "ecn_marked_packets"},
     Row{"dropped", "per_s", "dropped_packets"},
-    Row{"wait, median", "ns", "latency_ns.p50"},
-    Row{"wait, 99 %", "ns", "latency_ns.p99"},
+    Row{"wait p50", "ns", "latency_ns.p50"},
+    Row{"wait p99", "ns", "latency_ns.p99"},
 };
 constexpr std::array group_rows{
     Row{"XOFF", "per_s", "xoff_transitions"},
     Row{"dropped", "per_s", "dropped_packets"},
 };
 constexpr std::array flow_rows{
-    Row{"throughput", "bps", "delivered_bytes"},       Row{"paused", "share", "paused_ns"},
-    Row{"CNPs", "per_s", "cnp_received_packets"},      Row{"sent again", "per_s", "retransmitted_packets"},
-    Row{"message, median", "ns", "completion_ns.p50"}, Row{"message, 99 %", "ns", "completion_ns.p99"},
+    Row{"throughput", "bps", "delivered_bytes"},   Row{"paused", "share", "paused_ns"},
+    Row{"CNPs", "per_s", "cnp_received_packets"},  Row{"sent again", "per_s", "retransmitted_packets"},
+    Row{"message p50", "ns", "completion_ns.p50"}, Row{"message p99", "ns", "completion_ns.p99"},
 };
 
-// Of a part of the report over so many seconds, by its unit; null: there is none. A share is that of the
-// class that is paused the longest; "ns" are quantiles as they are.
+// The row of a part of the report over so many seconds, by its unit; null: there is none. A share is that of
+// the class that is paused the longest; "ns" are quantiles as they are.
 Json measured(const Row& row, const Json* part, double seconds) {
     const Json* value = part == nullptr ? nullptr : find_part(*part, row.path).value;
     if (value == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// One flow while it runs: the time of its next frame, and that frame. Frame n is a function of (flow, seed,
+// A flow while it runs: the time of its next frame, and that frame. Frame n is a function of (flow, seed,
 // n) alone, but for a TCP flow's sequence numbers.
 #pragma once
 

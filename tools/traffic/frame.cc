@@ -17,7 +17,7 @@ constexpr std::uint32_t read_request_bytes = 4096;  // the bytes of a READ reque
 constexpr std::uint64_t remote_address = 0x0000'7F00'0000'0000;
 constexpr std::uint32_t some_key = 0x0000'1234;
 
-// One's complement sum of big-endian words, not folded.
+// The ones' complement sum of big-endian words, not folded.
 std::uint64_t sum_words(std::span<const std::uint8_t> bytes) {
     std::uint64_t sum = 0;
     std::size_t i = 0;

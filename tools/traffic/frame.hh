@@ -70,7 +70,7 @@ std::uint32_t build_tcp(Frame& frame, const LinkFields& link, const IpFields& ip
 void build_pfc(Frame& frame, const LinkFields& link, std::span<const std::optional<std::uint16_t>, 8> quanta);
 void build_pause(Frame& frame, const LinkFields& link, std::uint16_t quanta);
 
-// One out-of-the-ordinary frame: a right RoCEv2 frame with one thing changed, so that a switch that misses
+// An out-of-the-ordinary frame: a right RoCEv2 frame with one thing changed, so that a switch that misses
 // that thing would forward it; those with no IP at all are made from nothing. `turn` counts this flow's
 // frames; variants with two forms alternate by it.
 void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields ip, const RoceFields& roce,

@@ -187,7 +187,7 @@ HostNic make_host_nic(const HostOptions& options, const MacAddress& mac) {
     if (!options.answers) flow.requester.timeout = seconds(1'000'000);  // however long a pause holds it
     flow.path_rate = options.nic_rate();
     made.flows = {flow, flow};
-    // Of the queue pairs that send nothing of their own.
+    // The second flow's queue pairs send nothing of their own.
     made.flows[1].messages = 0;
     made.flows[1].requester.messages = 1;
 

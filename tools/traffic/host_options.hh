@@ -58,7 +58,7 @@ struct HostOptions {
 inline constexpr std::size_t max_hosts = 16;
 inline constexpr std::uint32_t max_peer_qps = 1024;
 
-// Of options that are all good by themselves: what is wrong with them together, or empty.
+// Says what is wrong with options that are good one by one; empty: nothing.
 std::string wrong_with(const HostOptions& options);
 // `work`: a host's; the exit status.
 Program peer_program(HostOptions& options, int (*work)(const HostOptions&));

@@ -11,7 +11,7 @@ namespace sluice::traffic {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-// One byte at a time, from the polynomial: slow, and hard to get wrong.
+// Takes a byte at a time, from the polynomial: slow, and hard to get wrong.
 constexpr auto effect_of_byte = [] {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t b = 0; b < 256; ++b) {

@@ -76,49 +76,25 @@ void change_fields(Malformation which, LinkFields& link, IpFields& ip, PayloadSp
                    Additions& additions) {
     const bool is_v6 = ip.source.is_v6;
     const Tag one{ether_type::vlan, 0x6064};  // PCP 3, VLAN 100
-    switch (which) {
-        case ttl_0:
-            ip.ttl = 0;
-            break;
-        case ttl_1:
-            ip.ttl = 1;
-            break;
-        case martian_source:
-            ip.source = is_v6 ? v6(0, 0, 1) : v4(127, 0, 0, 1);
-            break;
-        case group_source_mac:
-            link.source.bytes[0] |= 1;
-            break;
-        case multicast:
-            ip.destination = is_v6 ? v6(0xFF, 0x0E, 1) : v4(239, 1, 2, 3);
-            link.destination =
-                is_v6 ? MacAddress{{0x33, 0x33, 0, 0, 0, 1}} : MacAddress{{0x01, 0, 0x5E, 1, 2, 3}};
-            break;
-        case broadcast:
-            ip.destination = v4(255, 255, 255, 255);
-            link.destination = broadcast_mac;
-            break;
-        case wrong_mac:
-            link.destination = stranger_mac;
-            break;
-        case giant:
-            spec.bytes = std::max(spec.bytes, giant_bytes);
-            break;
-        case tagged:
-            add_tags(link, additions, {one});
-            break;
-        case priority_tagged:
-            add_tags(link, additions, {{ether_type::vlan, 0x6000}});
-            break;
-        case qinq:
-            add_tags(link, additions, {{ether_type::qinq, 0x60C8}, one});
-            break;
-        case three_tags:
-            add_tags(link, additions, {one, one, one});
-            break;
-        default:
-            break;
+    if (which == ttl_0) ip.ttl = 0;
+    if (which == ttl_1) ip.ttl = 1;
+    if (which == martian_source) ip.source = is_v6 ? v6(0, 0, 1) : v4(127, 0, 0, 1);
+    if (which == group_source_mac) link.source.bytes[0] |= 1;
+    if (which == multicast) {
+        ip.destination = is_v6 ? v6(0xFF, 0x0E, 1) : v4(239, 1, 2, 3);
+        link.destination =
+            is_v6 ? MacAddress{{0x33, 0x33, 0, 0, 0, 1}} : MacAddress{{0x01, 0, 0x5E, 1, 2, 3}};
     }
+    if (which == broadcast) {
+        ip.destination = v4(255, 255, 255, 255);
+        link.destination = broadcast_mac;
+    }
+    if (which == wrong_mac) link.destination = stranger_mac;
+    if (which == giant) spec.bytes = std::max(spec.bytes, giant_bytes);
+    if (which == tagged) add_tags(link, additions, {one});
+    if (which == priority_tagged) add_tags(link, additions, {{ether_type::vlan, 0x6000}});
+    if (which == qinq) add_tags(link, additions, {{ether_type::qinq, 0x60C8}, one});
+    if (which == three_tags) add_tags(link, additions, {one, one, one});
 }
 
 void add_to_be16(std::uint8_t* at, int change) {
@@ -126,68 +102,36 @@ void add_to_be16(std::uint8_t* at, int change) {
 }
 
 // The IP length, at its place in either version.
-void set_ip_length(Frame& frame, bool is_v6, std::size_t behind_fixed_header) {
-    std::uint8_t* ip = &frame.bytes[frame.network];
+void set_ip_length(Frame& frame, bool is_v6, int behind_fixed_header) {
     store_be<std::uint16_t>(
-        ip + (is_v6 ? 4 : 2),
-        static_cast<std::uint16_t>(behind_fixed_header + (is_v6 ? 0 : sizeof(Ipv4Header))));
-    if (!is_v6) set_ipv4_checksum(frame);
+        &frame.bytes[frame.network + (is_v6 ? 4 : 2)],
+        static_cast<std::uint16_t>(behind_fixed_header + (is_v6 ? 0 : int{sizeof(Ipv4Header)})));
 }
 
 // Changes made to the finished frame: nothing else follows them but the IPv4 checksum.
 void change_bytes(Frame& frame, Malformation which, bool is_v6, std::uint64_t turn) {
     std::uint8_t* ip = &frame.bytes[frame.network];
-    switch (which) {
-        case truncated:
-            frame.captured = frame.length / 2;
-            break;
-        case short_ip:
-            if (is_v6) return set_ip_length(frame, true, 4);
-            store_be<std::uint16_t>(ip + 2, 19);
-            set_ipv4_checksum(frame);
-            break;
-        case bad_checksum:
-            ip[10] ^= 0x55;
-            break;
-        case bad_version:
-            ip[0] = static_cast<std::uint8_t>(0x50 | (ip[0] & 0xF));
-            break;
-        case bad_ihl:
-            ip[0] = 0x44;
-            set_ipv4_checksum(frame);
-            break;
-        case fragment:
-            if (is_v6) return;
-            store_be<std::uint16_t>(ip + 6, turn % 2 == 0 ? 0x2000 : 0x0080);  // more to come; at byte 1024
-            set_ipv4_checksum(frame);
-            break;
-        case short_bth: {
-            constexpr std::size_t length = sizeof(UdpHeader) + sizeof(Bth) / 2;
-            set_ip_length(frame, is_v6, length);
-            store_be<std::uint16_t>(&frame.bytes[frame.transport + 4], length);
-            end_ethernet(frame, frame.transport + length);
-            break;
-        }
-        case bad_udp_length:
-            add_to_be16(&frame.bytes[frame.transport + 4], 100);
-            break;
-        case length_beyond_frame:
-            add_to_be16(ip + (is_v6 ? 4 : 2), 100);
-            if (!is_v6) set_ipv4_checksum(frame);
-            break;
-        case unknown_ethertype:
-            store_be<std::uint16_t>(ip - 2, 0x88B5);
-            break;
-        default:
-            break;
+    if (which == truncated) frame.captured = frame.length / 2;
+    if (which == short_ip) set_ip_length(frame, is_v6, is_v6 ? 4 : -1);
+    if (which == bad_checksum) ip[10] ^= 0x55;
+    if (which == bad_version) ip[0] = static_cast<std::uint8_t>(0x50 | (ip[0] & 0xF));
+    if (which == bad_ihl) ip[0] = 0x44;
+    if (which == fragment && !is_v6)
+        store_be<std::uint16_t>(ip + 6, turn % 2 == 0 ? 0x2000 : 0x0080);  // more to come; at byte 1024
+    if (which == short_bth) {
+        constexpr std::size_t length = sizeof(UdpHeader) + sizeof(Bth) / 2;
+        set_ip_length(frame, is_v6, length);
+        store_be<std::uint16_t>(&frame.bytes[frame.transport + 4], length);
+        end_ethernet(frame, frame.transport + length);
     }
-}
-
-void spoil_icrc(Frame& frame, bool is_v6) {
-    std::uint8_t* ip = &frame.bytes[frame.network];
-    const std::size_t end =
-        is_v6 ? sizeof(Ipv6Header) + load_be<std::uint16_t>(ip + 4) : load_be<std::uint16_t>(ip + 2);
-    ip[end - 1] ^= 0x01;
+    if (which == bad_udp_length) add_to_be16(&frame.bytes[frame.transport + 4], 100);
+    if (which == length_beyond_frame) add_to_be16(ip + (is_v6 ? 4 : 2), 100);
+    if (which == unknown_ethertype) store_be<std::uint16_t>(ip - 2, 0x88B5);
+    if (which == bad_icrc) {
+        const std::size_t length = load_be<std::uint16_t>(ip + (is_v6 ? 4 : 2));
+        ip[length + (is_v6 ? sizeof(Ipv6Header) : 0) - 1] ^= 0x01;
+    }
+    if (!is_v6 && which != bad_checksum && which != bad_version) set_ipv4_checksum(frame);
 }
 
 void build_arp(Frame& frame, LinkFields link, const IpFields& ip) {
@@ -235,7 +179,6 @@ void build_malformed(Frame& frame, Malformation which, LinkFields link, IpFields
     change_fields(which, link, ip, changed, additions);
     build_roce(frame, link, ip, roce, changed);
     change_bytes(frame, which, ip.source.is_v6, turn);
-    if (which == bad_icrc) spoil_icrc(frame, ip.source.is_v6);
 }
 
 }  // namespace sluice::traffic

@@ -29,14 +29,6 @@ bool is_file_name(std::string_view name) {
            });
 }
 
-std::optional<MacAddress> read_mac(TableReader& reader, std::string_view key) {
-    const auto text = reader.text(key);
-    if (!text) return std::nullopt;
-    if (const auto mac = parse_mac(*text)) return *mac;
-    reader.refuse(key, fmt::format("'{}' is not a MAC address such as \"02:00:00:00:00:01\"", *text));
-    return std::nullopt;
-}
-
 // A time that picoseconds cannot hold is read as one that is a thousand times shorter.
 std::optional<std::uint64_t> read_nanoseconds(std::string_view text) {
     constexpr std::array<std::array<std::string_view, 2>, 4> units{
@@ -58,11 +50,11 @@ void read_host(std::string_view name, const toml::node& node, Recipe& recipe, Er
         reader.refuse_whole("a host's name is a file's name too: letters, digits, - _ . only, at most 64");
     Host host;
     host.name = name;
-    if (const auto mac = read_mac(reader, "mac"))
+    if (const auto mac = reader.mac("mac"))
         host.mac = *mac;
     else if (!reader.has("mac"))
         reader.refuse("mac", "is needed");
-    host.gateway_mac = read_mac(reader, "gateway_mac");
+    host.gateway_mac = reader.mac("gateway_mac");
     if (const auto speed = reader.rate("speed")) {
         host.speed = *speed;
         if (!speed->valid_port_speed())
@@ -79,14 +71,6 @@ void read_host(std::string_view name, const toml::node& node, Recipe& recipe, Er
     reader.finish();
     recipe.hosts.push_back(std::move(host));
 }
-
-struct KindInfo {
-    std::string_view name;
-    Kind kind;
-};
-constexpr KindInfo kinds[] = {{"roce", Kind::roce},          {"cnp", Kind::cnp}, {"pfc", Kind::pfc},
-                              {"pause", Kind::pause},        {"udp", Kind::udp}, {"tcp", Kind::tcp},
-                              {"malformed", Kind::malformed}};
 
 bool is_mac_control(Kind kind) { return kind == Kind::pfc || kind == Kind::pause; }
 
@@ -144,21 +128,24 @@ std::vector<std::size_t> read_senders(TableReader& reader, const Recipe& recipe)
     return senders;
 }
 
-// One flow for each sender goes to `recipe.flows`.
+// Adds a flow for each sender to `recipe.flows`.
 void read_flow(const toml::table& table, const std::string& path, Recipe& recipe, ErrorList& errors) {
     TableReader reader{table, path, errors};
     Flow flow;
-    const std::string kind = reader.text("kind").value_or("");
-    const auto* info = std::ranges::find(kinds, kind, &KindInfo::name);
-    if (info == std::end(kinds)) {
-        reader.refuse("kind",
-                      "must be \"roce\", \"cnp\", \"pfc\", \"pause\", \"udp\", \"tcp\" or \"malformed\"");
+    if (!reader.has("kind")) reader.refuse("kind", "is needed: the kind of its frames, such as \"roce\"");
+    if (!reader.choice("kind",
+                       {{"roce", Kind::roce},
+                        {"cnp", Kind::cnp},
+                        {"pfc", Kind::pfc},
+                        {"pause", Kind::pause},
+                        {"udp", Kind::udp},
+                        {"tcp", Kind::tcp},
+                        {"malformed", Kind::malformed}},
+                       flow.kind))
         return;
-    }
-    flow.kind = info->kind;
     const std::vector<std::size_t> senders = read_senders(reader, recipe);
     read_pacing(reader, flow);
-    const auto to_mac = read_mac(reader, "to_mac");
+    const auto to_mac = reader.mac("to_mac");
     std::optional<Target> target;
     std::optional<std::vector<Tag>> tags;
     if (is_mac_control(flow.kind)) {
@@ -174,7 +161,8 @@ void read_flow(const toml::table& table, const std::string& path, Recipe& recipe
         if (flow.kind == Kind::malformed) read_malformations(reader, flow, target && target->is_v6);
     }
     if (!senders.empty() && (target || is_mac_control(flow.kind)))
-        reader.finish(fmt::format("unknown key, or without meaning for kind = \"{}\"", kind));
+        reader.finish(fmt::format("unknown key, or without meaning for kind = \"{}\"",
+                                  *table["kind"].value<std::string_view>()));
 
     for (const std::size_t sender : senders) {
         const Host& host = recipe.hosts[sender];

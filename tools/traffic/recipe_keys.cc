@@ -88,18 +88,10 @@ void read_tos(TableReader& reader, Flow& flow) {
                                                                                                : 0;
     const bool ect = flow.kind == Kind::roce || flow.kind == Kind::malformed || flow.kind == Kind::cnp;
     const auto dscp = reader.integer("dscp", 0, 63).value_or(dscp_default);
-    auto ecn = static_cast<std::uint64_t>(ect ? Ecn::ect0 : Ecn::not_ect);
-    if (const toml::node* node = reader.node("ecn")) {
-        constexpr std::string_view names[] = {"not-ect", "ect1", "ect0", "ce"};
-        const auto* name = std::ranges::find(names, node->value<std::string>().value_or(""));
-        if (name != std::end(names))
-            ecn = static_cast<std::uint64_t>(name - std::begin(names));
-        else
-            reader.refuse(
-                *node, "ecn",
-                fmt::format("{} is not one of \"not-ect\", \"ect0\", \"ect1\", \"ce\"", shown(*node)));
-    }
-    flow.tos = static_cast<std::uint8_t>(dscp << 2 | ecn);
+    Ecn ecn = ect ? Ecn::ect0 : Ecn::not_ect;
+    reader.choice(
+        "ecn", {{"not-ect", Ecn::not_ect}, {"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"ce", Ecn::ce}}, ecn);
+    flow.tos = static_cast<std::uint8_t>(dscp << 2 | static_cast<unsigned>(ecn));
     if (const auto ttl = reader.integer("ttl", 0, 255)) flow.ttl = static_cast<std::uint8_t>(*ttl);
     if (const auto id = reader.integer("id", 0, UINT16_MAX)) flow.id = static_cast<std::uint16_t>(*id);
 }
@@ -107,16 +99,8 @@ void read_tos(TableReader& reader, Flow& flow) {
 // Each entry is a name, or "name xN" for N of them.
 void read_operations(TableReader& reader, Flow& flow) {
     flow.operations = {roce::find_operation("send_only")};
-    if (const auto text = reader.text("transport")) {
-        if (*text == "rc")
-            flow.transport = Transport::rc;
-        else if (*text == "uc")
-            flow.transport = Transport::uc;
-        else if (*text == "ud")
-            flow.transport = Transport::ud;
-        else
-            reader.refuse("transport", "must be \"rc\", \"uc\" or \"ud\"");
-    }
+    reader.choice("transport", {{"rc", Transport::rc}, {"uc", Transport::uc}, {"ud", Transport::ud}},
+                  flow.transport);
     const auto nodes = reader.one_or_more("opcodes");
     if (!nodes.empty()) flow.operations.clear();
     for (const toml::node* node : nodes) {
@@ -288,11 +272,10 @@ std::vector<Tag> read_tags(TableReader& reader) {
         const auto vid = inner.integer("vid", 0, 4095).value_or(0);
         const auto pcp = inner.integer("pcp", 0, 7).value_or(0);
         const auto dei = inner.integer("dei", 0, 1).value_or(0);
-        const std::string type = inner.text("type").value_or("802.1q");
-        if (type != "802.1q" && type != "802.1ad") inner.refuse("type", "must be \"802.1q\" or \"802.1ad\"");
+        std::uint16_t type = ether_type::vlan;
+        inner.choice("type", {{"802.1q", ether_type::vlan}, {"802.1ad", ether_type::qinq}}, type);
         inner.finish();
-        tags.push_back({type == "802.1ad" ? ether_type::qinq : ether_type::vlan,
-                        static_cast<std::uint16_t>(pcp << 13 | dei << 12 | vid)});
+        tags.push_back({type, static_cast<std::uint16_t>(pcp << 13 | dei << 12 | vid)});
     }
     if (tags.size() > 8) reader.refuse("vlan", "at most 8 tags");
     return tags;

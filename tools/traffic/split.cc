@@ -36,6 +36,12 @@ constexpr std::size_t max_seen = 1'000'000;
 constexpr std::size_t max_named = 8;
 constexpr std::size_t v4_ttl = 8, v6_hops = 7;
 
+MacAddress mac_at(std::span<const std::uint8_t> frame, std::size_t offset) {
+    MacAddress mac;
+    std::ranges::copy(frame.subspan(offset, mac.bytes.size()), mac.bytes.begin());
+    return mac;
+}
+
 // Without what a router changes: class and ECN, TTL, the checksum over them.
 std::uint64_t hash_of(std::span<const std::uint8_t> packet, bool v6) {
     std::vector<std::uint8_t> bytes(packet.begin(), packet.end());
@@ -71,8 +77,7 @@ void RouterSides::see(std::span<const std::uint8_t> frame, const Dissection& d) 
     if (d.ip_version == 0 || d.ip_end <= d.network) return;
     const bool v6 = d.ip_version == 6;
     const auto packet = frame.subspan(d.network, std::min(d.ip_end, frame.size()) - d.network);
-    Seen now{packet[v6 ? v6_hops : v4_ttl], {}};
-    std::copy_n(frame.begin() + 6, 6, now.source.bytes.begin());
+    const Seen now{packet[v6 ? v6_hops : v4_ttl], mac_at(frame, 6)};
     const std::uint64_t hash = hash_of(packet, v6);
     const auto before = seen_.find(hash);
     if (before == seen_.end()) {
@@ -91,9 +96,9 @@ std::string RouterSides::note() const {
     for (const MacAddress& mac : senders_)
         filter += fmt::format("{}ether src {}", filter.empty() ? "" : " or ", print_mac(mac));
     return fmt::format(
-        "{} packet{} came twice, with another TTL from another MAC: the capture has both sides of a router, "
+        "{} came twice, with another TTL from another MAC: the capture has both sides of a router, "
         "and such packets are switched twice; do: tcpdump -r CAPTURE -w ONE-SIDE 'not ({})'",
-        twice_, twice_ == 1 ? "" : "s", filter);
+        print_count(twice_, "packet"), filter);
 }
 
 class Splitter {
@@ -169,10 +174,8 @@ std::size_t Splitter::place(const CapturedFrame& frame, const Dissection& d) {
         ++unusual_.cut;
         return first_port();
     }
-    MacAddress source;
-    MacAddress destination;
-    std::copy_n(frame.bytes.begin(), 6, destination.bytes.begin());
-    std::copy_n(frame.bytes.begin() + 6, 6, source.bytes.begin());
+    const MacAddress destination = mac_at(frame.bytes, 0);
+    const MacAddress source = mac_at(frame.bytes, 6);
     std::size_t port = 0;
     const bool zero_control = d.ether_type == ether_type::mac_control && source == MacAddress{};
     if (source.is_group() || zero_control) {
@@ -218,8 +221,7 @@ SplitSummary Splitter::summary() const {
     SplitSummary summary{ports_, {}};
     const auto note = [&summary](std::uint64_t count, std::string_view what) {
         if (count == 0) return;
-        summary.notes.push_back(
-            fmt::format("{} frame{} {}; entered at h0", count, count == 1 ? "" : "s", what));
+        summary.notes.push_back(fmt::format("{} {}; entered at h0", print_count(count, "frame"), what));
     };
     note(unusual_.group, "with a group address as source MAC");
     note(unusual_.zero_control, "of MAC control with a zero source MAC");
@@ -235,9 +237,9 @@ SplitSummary Splitter::summary() const {
     }
     if (unclassed_roce_ != 0)
         summary.notes.push_back(
-            fmt::format("{} RoCEv2 packet{} came with a DSCP of no lossless class: roce_tc = {} makes them "
+            fmt::format("{} came with a DSCP of no lossless class: roce_tc = {} makes them "
                         "lossless whatever their DSCP",
-                        unclassed_roce_, unclassed_roce_ == 1 ? "" : "s", lossless_class));
+                        print_count(unclassed_roce_, "RoCEv2 packet"), lossless_class));
     if (std::string both = sides_.note(); !both.empty()) summary.notes.push_back(std::move(both));
     if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
     return summary;
@@ -283,8 +285,8 @@ void write_config(const std::filesystem::path& file, const Splitter& splitter, c
                            summary.ports.size(), wanted);
     for (std::size_t i = 0; i < summary.ports.size(); ++i) {
         const SplitPort& port = summary.ports[i];
-        out << fmt::format("\n[port.{}]  # {}, {} frames\n", port.name,
-                           port.mac ? print_mac(*port.mac) : "no MAC", port.frames)
+        out << fmt::format("\n[port.{}]  # {}, {}\n", port.name, port.mac ? print_mac(*port.mac) : "no MAC",
+                           print_count(port.frames, "frame"))
             << fmt::format("device = \"net_pcap{0},rx_pcap={1}/in/{2}.pcap,tx_pcap={1}/{2}.pcap\"\n", i,
                            options.folder.string(), port.name)
             << fmt::format("speed = \"{}\"\nmtu = 9216\npromiscuous = true\npeer = \"obey\"\n",

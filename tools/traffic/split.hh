@@ -6,7 +6,7 @@
 // An address lives at the MAC that sent from it; one never seen as a source, at the MAC that it was sent to;
 // the earliest frame decides. Frames whose source MAC is a group, or too short to have one, or zero on a MAC
 // control frame, enter at the first port. Addresses that cannot be routed (multicast, loopback, link-local,
-// unspecified, reserved) are no neighbors.
+// unspecified, reserved) are not neighbors.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,6 @@
 #include <sstream>
 #include <tuple>
 
-#include "control/config/schema/values.hh"
-
 namespace sluice::traffic {
 
 std::string shown(const toml::node& node) {
@@ -54,6 +52,17 @@ void TableReader::refuse(std::string_view key, std::string_view message) {
     refuse(found != nullptr ? *found : static_cast<const toml::node&>(table_), key, message);
 }
 
+template <class T>
+std::optional<T> TableReader::parsed(std::string_view key, ParsedValue<T> (*parse)(std::string_view),
+                                     std::string_view wanted) {
+    const toml::node* found = node(key);
+    if (found == nullptr) return std::nullopt;
+    if (const auto text = found->value_exact<std::string>())
+        if (const auto value = parse(*text)) return *value;
+    refuse(*found, key, fmt::format("{} is not {}", shown(*found), wanted));
+    return std::nullopt;
+}
+
 std::optional<std::uint64_t> TableReader::integer(std::string_view key, std::uint64_t least,
                                                   std::uint64_t greatest) {
     const toml::node* found = node(key);
@@ -76,27 +85,19 @@ std::optional<std::string> TableReader::text(std::string_view key) {
 }
 
 std::optional<Duration> TableReader::duration(std::string_view key) {
-    const toml::node* found = node(key);
-    if (found == nullptr) return std::nullopt;
-    const auto text = found->value_exact<std::string>();
-    if (text) {
-        if (const auto value = parse_time(*text)) return *value;
-    }
-    refuse(*found, key,
-           fmt::format("{} is not a time such as \"10us\" or \"2.5ms\" (ps, ns, us, ms, s)", shown(*found)));
-    return std::nullopt;
+    return parsed(key, parse_time, "a time such as \"10us\" or \"2.5ms\" (ps, ns, us, ms, s)");
 }
 
 std::optional<Rate> TableReader::rate(std::string_view key) {
-    const toml::node* found = node(key);
-    if (found == nullptr) return std::nullopt;
-    const auto text = found->value_exact<std::string>();
-    if (text) {
-        if (const auto value = parse_rate(*text); value && value->bits_per_second > 0) return *value;
-    }
-    refuse(*found, key,
-           fmt::format("{} is not a rate such as \"100G\" or \"250M\" (bits a second)", shown(*found)));
+    constexpr std::string_view wanted = "a rate such as \"100G\" or \"250M\" (bits a second)";
+    const auto rate = parsed(key, parse_rate, wanted);
+    if (!rate || rate->bits_per_second > 0) return rate;
+    refuse(key, fmt::format("{} is not {}", shown(*table_.get(key)), wanted));
     return std::nullopt;
+}
+
+std::optional<MacAddress> TableReader::mac(std::string_view key) {
+    return parsed(key, parse_mac, "a MAC address such as \"02:00:00:00:00:01\"");
 }
 
 const toml::table* TableReader::table(std::string_view key) {

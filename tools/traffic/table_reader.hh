@@ -2,6 +2,7 @@
 // first. A key that nobody asked for is an error too: `finish` reports it.
 #pragma once
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 #include <cstdint>
 #include <optional>
@@ -9,9 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/values/units.hh"
+#include "control/config/schema/values.hh"
 
 namespace sluice::traffic {
+
+// A value as an error shows it.
+std::string shown(const toml::node& node);
 
 class ErrorList {
   public:
@@ -39,6 +43,21 @@ class TableReader {
     std::optional<std::string> text(std::string_view key);
     std::optional<Duration> duration(std::string_view key);
     std::optional<Rate> rate(std::string_view key);
+    std::optional<MacAddress> mac(std::string_view key);
+    // Sets `out` to the value of one of these words. False: the key is absent or wrong.
+    template <class T>
+    bool choice(std::string_view key,
+                std::type_identity_t<std::initializer_list<std::pair<std::string_view, T>>> words, T& out) {
+        const toml::node* found = node(key);
+        if (found == nullptr) return false;
+        std::string known;
+        for (const auto& [word, value] : words) {
+            if (found->value_exact<std::string_view>() == word) return out = value, true;
+            append_item(known, ", ", fmt::format("\"{}\"", word));
+        }
+        refuse(*found, key, fmt::format("{} is not one of {}", shown(*found), known));
+        return false;
+    }
     const toml::table* table(std::string_view key);
     // The value itself, or each element of a list; an empty list is refused.
     std::vector<const toml::node*> one_or_more(std::string_view key);
@@ -55,13 +74,14 @@ class TableReader {
     ErrorList& errors() { return errors_; }
 
   private:
+    template <class T>
+    std::optional<T> parsed(std::string_view key, ParsedValue<T> (*parse)(std::string_view),
+                            std::string_view wanted);
+
     const toml::table& table_;
     std::string path_;
     ErrorList& errors_;
     std::vector<std::string> asked_;
 };
-
-// A value as an error shows it.
-std::string shown(const toml::node& node);
 
 }  // namespace sluice::traffic

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "control/config/schema/values.hh"
 #include "lib/frame/headers.hh"
 #include "lib/values/endian.hh"
 #include "tools/traffic/dissect.hh"
@@ -41,12 +42,13 @@ void Verification::add(std::span<const std::uint8_t> frame, std::uint32_t length
 
 std::string Verification::text() const {
     std::string text = fmt::format(
-        "{} frames, {} bytes\n"
+        "{}, {} bytes\n"
         "RoCEv2   {}: ICRC {} good, {} bad, {} without one to check (cut, fragment or short)\n"
         "ECN      {} CE, {} ECT(0), {} ECT(1), {} Not-ECT (of RoCEv2)\n"
         "CNP      {}\n"
         "PFC      {}, PAUSE {}\n",
-        frames, bytes, roce, icrc_good, icrc_bad, icrc_unchecked, ce, ect0, ect1, not_ect, cnp, pfc, pause);
+        print_count(frames, "frame"), bytes, roce, icrc_good, icrc_bad, icrc_unchecked, ce, ect0, ect1,
+        not_ect, cnp, pfc, pause);
     if (first_bad != 0) text += fmt::format("the first bad ICRC is frame {}\n", first_bad);
     return text;
 }

@@ -101,10 +101,10 @@ ROWS = (
      ("Queues", "bytes", [("{{port}} queue {{queue}}", f"sluice_ports_queues_occupancy_bytes{PORT}")]),
      ("Packets marked CE", "pps", [("{{port}} queue {{queue}}", rate("sluice_ports_queues_ecn_marked_packets_total", "port, queue"))]),
      ("CNPs", "pps", [("received on {{port}}", rate("sluice_ports_cnp_packets_total")), ("sent on {{port}}", rate("sluice_ports_cnp_sent_packets_total"))]),
-     ("Latency from enqueue to dequeue, 99 of 100", "s", [("{{port}} queue {{queue}}", "sluice_ports_queues_latency_seconds{instance=~\"$instance\", port=~\"$port\", quantile=\"0.99\"}")])),
+     ("Latency from enqueue to dequeue, p99", "s", [("{{port}} queue {{queue}}", "sluice_ports_queues_latency_seconds{instance=~\"$instance\", port=~\"$port\", quantile=\"0.99\"}")])),
     ("Pauses",
-     ("Peers that we pause", "percentunit", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_tx_paused_seconds_total", "port, priority"))]),
-     ("Peers that pause us", "percentunit", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_rx_paused_seconds_total", "port, priority"))]),
+     ("Share of time that peers are paused by us", "percentunit", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_tx_paused_seconds_total", "port, priority"))]),
+     ("Share of time paused by peers", "percentunit", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_rx_paused_seconds_total", "port, priority"))]),
      ("XOFF sent", "pps", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_tx_xoff_total", "port, priority"))]),
      ("XOFF received", "pps", [("{{port}} priority {{priority}}", rate("sluice_ports_pfc_rx_xoff_total", "port, priority"))])),
     ("Buffer",
@@ -136,7 +136,7 @@ def metrics(expression):
 def known(expression, meanings):
     for metric in metrics(expression):
         if metric not in meanings:
-            sys.exit(f"tools/workshop/monitoring.py: {metric} is no metric of sluiced --metrics-reference")
+            sys.exit(f"tools/workshop/monitoring.py: {metric} is not a metric of sluiced --metrics-reference")
     return expression
 
 

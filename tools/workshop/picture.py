@@ -122,7 +122,7 @@ class Picture(Drawing):
             if row is not None:
                 free[row] = max(left, x) + width if left == x else x + 4
         nameless = sum(row is None for _, _, row, _, _ in placed)
-        self.title(f'{len(events)} events' + (f', {nameless} without their names' if nameless else ''))
+        self.title(f'{len(events)} event' + ('s' if len(events) != 1 else '') + (f', {nameless} without their names' if nameless else ''))
         height = LINE * (1 + max((row for _, _, row, _, _ in placed if row is not None), default=0))
         for x, left, row, kind, tip in sorted(placed, key=lambda each: each[2] is not None):
             if row is None:
@@ -274,7 +274,7 @@ def draw_groups(picture, ports):
     groups.sort(key=lambda each: -each[0])
     shown = groups[:SHOWN]
     peak = shown[0][0]
-    # One limit is shown, that of the fullest group: groups of one alpha share it.
+    # Shows the limit of the fullest group alone: groups of one alpha share it.
     limit = [[start, min(high, 2 * peak), min(last, 2 * peak)] for start, high, last in shown[0][2]['limit']]
     areas = [(headroom_areas(each['used'], each.get('headroom', [])), HEADROOM) for _, _, each in shown]
     areas = [(slots, color) for slots, color in areas if any(high for _, _, high in slots)]
@@ -365,9 +365,9 @@ def main():
     draw_queues(picture, ports)
     draw_signals(picture, samples)
     draw_groups(picture, ports)
-    draw_rows(picture, 'PFC: when we held a peer paused', pause_rows(ports, 'pauses', end), PAUSE)
-    draw_rows(picture, 'PFC: when a peer held us paused', pause_rows(ports, 'holds', end), HOLD)
-    draw_rows(picture, 'PFC watchdog: when it gave a queue up', storm_rows(trace['watchdog'], end), WATCHDOG)
+    draw_rows(picture, 'PFC: peer paused by us', pause_rows(ports, 'pauses', end), PAUSE)
+    draw_rows(picture, 'PFC: paused by peer', pause_rows(ports, 'holds', end), HOLD)
+    draw_rows(picture, 'PFC watchdog: queues in a pause storm', storm_rows(trace['watchdog'], end), WATCHDOG)
     picture.events(trace['events'])
     picture.axis()
     write_whole(sys.argv[2], picture.svg(f'{trace["name"][:60]}: {time_text(end)}', LEFT, picture.y + 8))

@@ -51,12 +51,11 @@ WatchdogPolicy watchdog_policy(const WatchdogConfig& configured, ClockKind clock
             policy.candidates = static_cast<std::uint8_t>(policy.candidates | 1U << n);
     }
     if (configured.action != WatchdogAction::off && !stopped) policy.watched = policy.candidates;
-    // Where the action cuts nothing, the port has none of the big red switch either.
     if (big_red_switch && cuts(configured.action)) policy.cut = policy.candidates;
     return policy;
 }
 
-// "auto" is where the WRED preset of the port's speed begins to mark: 4 KB for each Gb/s.
+// "auto": where the WRED preset of the port's speed begins to mark, 4 KB for each Gb/s.
 std::uint64_t microburst_bytes(const PortConfig& port, const QueueConfig& queue) {
     const std::uint64_t by_speed = port.speed.bits_per_second / 8 * 32 / 1'000'000;
     return queue.microburst_bytes.value_or(port.microburst_bytes.value_or(by_speed));
@@ -183,8 +182,7 @@ Duration cable_delay(const PortConfig& port) { return propagation_delay(port.cab
 
 PacketDemand packet_demand(const Config& config) {
     PacketDemand demand;
-    // A packet takes at least a cell, and an mbuf holds at least one: the model refuses before the pool runs
-    // dry.
+    // An mbuf holds at least a cell: the model refuses packets before the pool is empty.
     demand.buffer = config.buffer_size_bytes / config.cell_bytes;
     const std::uint32_t packet_buffer = packet_buffer_bytes(config);
     const std::uint64_t segments = (max_frame_bytes + packet_buffer - 1) / packet_buffer;
@@ -200,11 +198,11 @@ PacketDemand packet_demand(const Config& config) {
         } else if (config.clock == ClockKind::real_time) {
             demand.rings += (port.rx_queues + 1ULL) * ring_descriptors;
         }
-        // Of a further receive queue, the frames of its poller's burst and the handed-off ones: no frame is
-        // admitted before it has left here, so however late its owner takes it, it has its buffers.
+        // A further receive queue adds its poller's burst and the handed-off frames, which have buffers
+        // however late the port's owner takes them.
         demand.rings += (port.rx_queues - 1ULL) * (hand_off_capacity + burst_size) * segments;
         if (!device.infinite_rx || config.clock == ClockKind::virtual_time) continue;
-        // A file that cannot be read is the port's own error a little later.
+        // A file that cannot be read is an error of the port later.
         for (const std::string& file : device.rx_pcaps)
             if (const auto capture = CaptureReader::scan(file)) demand.captures += 2 * capture->packets;
     }
@@ -213,11 +211,11 @@ PacketDemand packet_demand(const Config& config) {
 }
 
 SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets) {
-    // Of a worker: destinations whose neighbors are to be found out, between two rounds of control.
+    // Destinations of a worker whose neighbors are to be resolved, between two rounds of control.
     constexpr std::size_t unresolved_ring = 1024;
-    // Of a port, on their way to control, and from it.
+    // Frames of a port on their way to control, and from it.
     constexpr std::uint16_t control_slots = 64;
-    // Of a worker: one for every queue of every port that may burst at an instant, and more.
+    // Microbursts of a worker: more than every queue of every port at an instant.
     constexpr std::size_t microburst_ring = 4096;
     return {pool,
             packets,
@@ -234,8 +232,7 @@ SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::s
 std::uint16_t mirror_ring_frames(const Config& config) {
     constexpr std::uint64_t usual = 1024, most = UINT16_MAX;
     if (config.clock == ClockKind::real_time) return usual;
-    // A link that goes down discards all that waits for it at one instant, and the answer is the same with
-    // any number of workers.
+    // A link that goes down discards its packets at one instant.
     return static_cast<std::uint16_t>(std::clamp(config.buffer_size_bytes / config.cell_bytes, usual, most));
 }
 

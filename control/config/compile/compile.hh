@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// An operator's commands that are no configuration: they are not saved.
+// An operator's commands that are not configuration: they are not saved.
 struct OperatorState {
     std::set<std::string> down;                // ports
     std::map<std::string, std::uint8_t> held;  // queues of a port, as a mask
@@ -31,29 +31,24 @@ struct OperatorState {
 // `macs[i]` is the MAC of the i-th port in configuration order. `qos` has no problems.
 BalancePolicy balance_policy(const LoadBalanceConfig& config);
 ClassMap class_map(const MapConfig& from, const PortConfig& port);
-// A RoCE packet, and the class that a port's map gives it as it comes in.
-struct PacketLabel {
-    unsigned dscp;
-    std::optional<std::uint8_t> pcp{};  // absent: untagged
-    bool cnp = false;
-};
+// The class that a port's map gives to a RoCE packet as it comes in.
 ClassId class_of(const ClassMap& map, const PacketLabel& label);
 Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::vector<MacAddress>& macs,
                      const OperatorState& state);
 
-// The MAC of the port, the `index`-th, where the configuration decides it; nothing where its device does.
+// The MAC of the `index`-th port; nothing: the device's.
 std::optional<MacAddress> configured_mac(const Config& config, const PortConfig& port, std::size_t index);
 
-// Whether the sender behind the port is ours, so that we know if it obeys PFC: that of a capture, and of
-// anything under the virtual clock.
+// True when the sender behind the port is ours, so that we know if it obeys PFC: that of a capture, and every
+// one under the virtual clock.
 bool has_our_sender(const Config& config, const PortConfig& port);
 
-// How late the simulated peer of a port obeys a pause: the term of the headroom, its reaction and both
+// The delay of the simulated peer of a port after a pause, as in the headroom: its reaction and both
 // interfaces. Nothing: it ignores pauses; without `port.peer` it obeys.
 std::optional<PeerDelay> peer_delay(const PortConfig& port);
 Duration cable_delay(const PortConfig& port);  // one way
 
-// mbufs that the configuration can need at once: the whole buffer, rings, caches, captures held in memory.
+// mbufs that the configuration can need at once.
 struct PacketDemand {
     std::uint64_t buffer = 0;  // cells of the shared buffer
     std::uint64_t rings = 0;
@@ -62,9 +57,9 @@ struct PacketDemand {
     std::uint64_t total() const { return buffer + rings + caches + captures; }
 };
 PacketDemand packet_demand(const Config& config);
-// What a switch of the configuration is made of; `packets` of the pool.
+// The resources of a switch; `packets`: the size of the pool.
 SwitchResources switch_resources(const Config& config, rte_mempool* pool, std::size_t packets);
-// Frames of a worker that may be on their way to mirrors.
+// Frames of a worker that may be on their way to mirrors at once.
 std::uint16_t mirror_ring_frames(const Config& config);
 // EAL arguments that the configuration needs.
 EalOptions eal_options(const Config& config);

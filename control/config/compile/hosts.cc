@@ -6,9 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "control/config/compile/compile.hh"
 #include "control/config/schema/hosts.hh"
-#include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
 #include "lib/values/rng.hh"
 
@@ -34,7 +32,7 @@ roce::Marking marking(const Config& config, const PortConfig& port, const Packet
     return made;
 }
 
-// To which a host sends: its port's MAC, or on a wire that of the host at the other end.
+// The MAC that a host sends to: its port's, or on a wire that of the host at the other end.
 MacAddress next_mac(const Config& config, const std::string& name, PortsAt at) {
     const std::string peer = wire_peer(config, name);
     if (peer.empty()) {
@@ -99,7 +97,7 @@ class HostSpecs {
         return spec;
     }
 
-    // `flow`, whose data `self` sends or answers, as its end sees it.
+    // The settings of a flow at its end `self`.
     roce::FlowSettings end_of(std::uint32_t id, const HostPlace& from_place, const HostPlace& to_place,
                               const HostPlace& self_place, const HostPath& path) const {
         const FlowConfig& flow = flows_[id];
@@ -133,9 +131,8 @@ class HostSpecs {
         return end;
     }
 
-    // A message's frames pass its slowest link one after the other; its last one passes the other link alone,
-    // an acknowledgement or a READ request both, and cables are passed there and back. Further switches pass
-    // a frame on as it begins to come.
+    // Rate and delay of an empty path: the message at the slowest link, its last frame at the other, an
+    // acknowledgement or READ request at both, and the cables there and back. Further switches cut through.
     static void set_empty_path(roce::FlowSettings& end, const HostPath& path, bool v6) {
         const std::uint32_t headers = v6 ? 78 : 58;  // of RoCEv2 with ICRC, untagged
         const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.max_bytes()) + headers);
@@ -145,7 +142,7 @@ class HostSpecs {
                          path.propagation * 2;
     }
 
-    // `self` is where the end is: its part in the collective is not there yet.
+    // Before `self` has its rank in the collective.
     static roce::FlowSettings of_collective(roce::FlowSettings end, const HostPortSpec& self) {
         end.rank = static_cast<std::uint32_t>(self.ranks.size());
         end.arrivals.kind = roce::ArrivalKind::at_time;
@@ -286,7 +283,7 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
     arrivals.kind = flow.on ? roce::ArrivalKind::on_off : roce::ArrivalKind::poisson;
     arrivals.on = flow.on.value_or(Duration{});
     arrivals.off = flow.off.value_or(Duration{});
-    // As many queue pairs share the load, each has messages of as much longer gaps.
+    // The queue pairs share the load, so each has proportionally longer gaps between messages.
     const std::uint64_t shares = std::uint64_t{flow.qps} * flow.to.size();
     const std::uint32_t ppm =
         std::max<std::uint32_t>(1, flow.load->parts_per_billion / billionths_of_a_millionth);
@@ -302,7 +299,7 @@ std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const s
 
 namespace {
 
-// Between hosts of one switch, or of a wire, which has no buffer.
+// The path between hosts of a switch, or of a wire, which has no buffer.
 HostPath path_within(const Config& config, const FlowConfig& flow, const HostConfig& from,
                      const HostConfig& to) {
     const PortConfig &a = config.ports.at(from.port), &b = config.ports.at(to.port);

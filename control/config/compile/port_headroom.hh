@@ -1,4 +1,3 @@
-// The headroom that a port's lossless groups need, and with it how long the loop of a pause is.
 #pragma once
 
 #include "control/config/schema/config.hh"
@@ -7,10 +6,10 @@
 
 namespace sluice {
 
-// Under the real clock a software device is paced by the link model; this much of time may wait in its ring.
+// Under the real clock the link model paces a software device; so much time may wait in its ring.
 constexpr Duration modeled_ring = microseconds(20);
 
-// Of a lossless group of the port, and with it the loop of a pause, as computed.
+// The headroom that a lossless group of the port needs, which is also the loop of a pause.
 Headroom port_headroom(const Config& config, const PortConfig& port);
 
 }  // namespace sluice

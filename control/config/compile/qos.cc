@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "control/config/compile/qos_pools.hh"
 #include "control/config/compile/wred_profiles.hh"
@@ -14,7 +13,7 @@
 namespace sluice {
 namespace {
 
-// Its text is for errors alone, and a fabric has millions.
+// Only errors need its text, and a fabric has millions of keys.
 struct PortKey {
     std::string_view kind;
     unsigned n;
@@ -23,7 +22,7 @@ struct PortKey {
     operator std::string() const { return fmt::format("{}.{}.{}", kind, n, key); }
 };
 
-// One port of the configuration, and where its groups and queues go.
+// A port of the configuration, and the place of its groups and queues.
 struct Reading {
     const Config& config;
     EffectiveQos& qos;
@@ -32,7 +31,7 @@ struct Reading {
     EffectivePort& out;
     std::vector<PoolAccount>& accounts;  // of qos.pools
 
-    // The size of the file, or else the default: check_pools reports one that is too large for its pool.
+    // The file's size, or the default: check_pools reports one that is too large for its pool.
     std::uint32_t cells(Round round, const std::optional<std::uint64_t>& configured, std::uint64_t otherwise,
                         const PortKey& key) const {
         if (configured) return configured_cells(qos, round, *configured, name, key);
@@ -61,7 +60,7 @@ Threshold threshold_of(const Reading& in, const ThresholdConfig& configured, Thr
     return Threshold::fixed(in.cells(Round::down, configured.static_bytes, 0, key));
 }
 
-// What the configuration leaves to the profile.
+// The limits of the profile, which the configuration's override.
 const ProfileLimits& profile_limits(const Reading& in, ProfileLimits BufferProfile::*kind) {
     static const ProfileLimits none;
     return in.qos.profile != nullptr ? in.qos.profile->*kind : none;
@@ -105,7 +104,7 @@ void read_group(const Reading& in, unsigned n) {
     in.account(*pool, key("xoff"), of_file ? limits.headroom_cells - needed : 0);
 }
 
-// Whether some class that the port's packets may have leaves by this queue; an idle queue needs no reserve.
+// True when a class of the port's packets leaves by this queue; an idle queue needs no reserve.
 bool in_use(const MapConfig& map, unsigned queue) {
     unsigned classes_in_use = mask_of(map.dscp_to_tc);
     if (map.cnp_tc) classes_in_use |= 1U << *map.cnp_tc;
@@ -113,8 +112,7 @@ bool in_use(const MapConfig& map, unsigned queue) {
     return (map_classes(map.tc_to_queue, classes_in_use) >> queue & 1U) != 0;
 }
 
-// The default: two frames of the MTU, but of a slow rate, whose burst would stand out for long, no more than
-// it brings in 100 us: a frame goes at any rate.
+// The default: two frames of the MTU, but no more than the rate sends in 100 us; a frame may always go.
 std::uint32_t burst_of(Rate rate, const std::optional<std::uint64_t>& configured, const EffectivePort& port) {
     constexpr std::uint64_t bits_of_100_us = 10'000;  // of a rate: its 10'000th part
     const std::uint64_t usual =
@@ -154,7 +152,7 @@ void read_queue(const Reading& in, unsigned n, std::uint8_t preset_weight) {
     schedule.max_burst_bytes = burst_of(configured.max_rate, configured.max_burst_bytes, in.out);
 }
 
-// ECN belongs to RoCE's queues: those of the preset's classes for it, and of the class that a rule names.
+// Queues of RoCE: those of the preset's classes for it, and of roce_tc.
 bool carries_roce(const MapConfig& map, unsigned roce, unsigned queue) {
     if (map.roce_tc) roce |= 1U << *map.roce_tc;
     return (map_classes(map.tc_to_queue, roce) >> queue & 1U) != 0;
@@ -175,11 +173,11 @@ void read_wred(const Reading& in, unsigned n, const Preset& preset) {
     problem.key = PortKey{"queue", n, "wred"};
 }
 
-// CNPs are never paused: a pause for a priority of their queue is not honored in any mode.
+// CNPs are never paused: no mode honors a pause of a priority of their queue.
 std::uint8_t priorities_of_cnp(const EffectivePort& port) {
     if (!port.map.cnp_tc) return 0;
     const ClassId queue = port.map.tc_to_queue[*port.map.cnp_tc];
-    if (port.queue[queue].lossless) return 0;  // an operator put it there, and lint says so
+    if (port.queue[queue].lossless) return 0;  // lint warns of it
     return classes_that_map_to(port.map.pfc_priority_to_queue, queue);
 }
 
@@ -223,25 +221,14 @@ void read_port(const Config& config, const std::string& name, const PortConfig& 
     out.masks.honors = static_cast<std::uint8_t>(out.masks.honors & ~priorities_of_cnp(out));
 }
 
-// "; enough for 58 m of cable, 42 m less": ports alike ask for the same, one after the other.
-class CableWords {
-  public:
-    std::string of(const EffectivePort& port, std::uint32_t cells, std::uint32_t cable_m) {
-        const std::tuple asked{port.headroom.xoff_cells, cells, cable_m};
-        if (asked_ == asked) return words_;
-        asked_ = asked;
-        const auto most = longest_cable(port.headroom.inputs, cells);
-        words_ = most ? fmt::format("; enough for {} m of cable, {} m less", *most, cable_m - *most)
-                      : std::string("; too few without any cable");
-        return words_;
-    }
+// "; enough for 58 m of cable, 42 m less".
+std::string cable_text(const EffectivePort& port, std::uint64_t cells, std::uint32_t cable_m) {
+    const auto most = longest_cable(port.headroom.inputs, cells);
+    return most ? fmt::format("; enough for {} m of cable, {} m less", *most, cable_m - *most)
+                : std::string("; too few without any cable");
+}
 
-  private:
-    std::tuple<std::uint64_t, std::uint32_t, std::uint32_t> asked_{};
-    std::string words_;
-};
-
-// The headroom of a profile is the vendor's: taken as it is, with a word.
+// The headroom of a profile is the vendor's: it is used, with a warning.
 QosProblem below_worst_case(const Config& config, const std::string& name, std::uint64_t given,
                             std::uint64_t needed) {
     const PortConfig& port = config.ports.at(name);
@@ -258,7 +245,6 @@ QosProblem below_worst_case(const Config& config, const std::string& name, std::
 }
 
 void check_headroom(const Config& config, EffectiveQos& qos) {
-    CableWords cable;
     for (const auto& [name, port] : qos.ports) {
         for_each_class(port.lossless, [&, &port_name = name, &effective = port](ClassId n) {
             const std::uint64_t given = effective.group[n].headroom_cells;
@@ -274,8 +260,7 @@ void check_headroom(const Config& config, EffectiveQos& qos) {
                 {port_name, PortKey{"priority_group", n, "xoff"},
                  fmt::format("{} bytes of headroom are {} too few: {} bytes can still arrive after XOFF{}",
                              given * config.cell_bytes, (needed - given) * config.cell_bytes,
-                             needed * config.cell_bytes,
-                             cable.of(effective, static_cast<std::uint32_t>(given), said.cable_m)),
+                             needed * config.cell_bytes, cable_text(effective, given, said.cable_m)),
                  fmt::format("set xoff = {}, leave it out, or say small_xoff = true",
                              needed * config.cell_bytes),
                  "headroom-small"});

@@ -1,6 +1,5 @@
-// The effective buffer, queues and PFC: the preset, over it buffer.profile, over both the configuration's
-// keys. Made once for a configuration and used by compile, lint, `--check`'s tables and the report. All in
-// cells.
+// The effective buffer, queues and PFC: the preset, overridden by buffer.profile, and both by the
+// configuration's keys; for compile, lint, `--check`'s tables and the report. All sizes in cells.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 #include "control/config/compile/port_headroom.hh"
 #include "control/config/schema/buffer_profile.hh"
 #include "control/config/schema/config.hh"
-#include "control/config/schema/finding_id.hh"
+#include "control/config/schema/finding.hh"
 #include "lib/buffer/buffer_limits.hh"
 #include "lib/buffer/cells.hh"
 #include "lib/pfc/headroom.hh"
@@ -22,7 +21,7 @@
 
 namespace sluice {
 
-// Sizes are within the buffer, the sum of promised cells may be above it: such a configuration is refused.
+// Sizes are within the buffer; a configuration that promises more cells than it has is refused.
 struct EffectivePool {
     std::string name;
     PoolDirection direction = PoolDirection::ingress;
@@ -73,17 +72,24 @@ struct EffectiveQos {
     const EffectivePool* pool(PoolDirection direction, unsigned index) const;
 };
 
+// The fields of a RoCE packet that decide its class.
+struct PacketLabel {
+    unsigned dscp;
+    std::optional<std::uint8_t> pcp{};  // absent: untagged
+    bool cnp = false;
+    auto operator<=>(const PacketLabel&) const = default;
+};
+
 EffectiveQos effective_qos(const Config& config);
 // The port's own classification: its map, or the one its preset brings.
 MapConfig map_of(const Config& config, const PortConfig& port);
 
-// The table of `--check`: pools with their sums, then a port's headroom term by term (ports that agree
-// together).
+// The tables of `--check`: pools with their sums, then headroom term by term, once for ports that agree.
 std::string qos_tables(const EffectiveQos& qos);
-// One of them: the terms of a headroom, a line each.
+// The terms of a headroom, a line each.
 std::string headroom_table(const Headroom& headroom);
-// What buffer.profile gives in one line, for lint's note ("tomahawk3, Broadcom Tomahawk 3 (BCM56980): size
-// 67117468, cell 254, ..."), and as a table for --check; empty without a profile.
+// The values of buffer.profile as a sentence for lint's note ("tomahawk3, Broadcom Tomahawk 3 (BCM56980):
+// size 67117468, cell 254, ..."), and as a table for --check; empty without a profile.
 std::string profile_sentence(const Config& config, const BufferProfile& profile);
 std::string profile_table(const Config& config, const EffectiveQos& qos);
 

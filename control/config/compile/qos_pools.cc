@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "control/config/schema/values.hh"
 
@@ -38,7 +37,7 @@ struct PoolTable {
     }
 };
 
-// The memory that the pools of the profile are parts of.
+// The buffer that the profile's pools are parts of.
 std::uint64_t cells_of_profile(const EffectiveQos& qos) {
     return std::max<std::uint64_t>(qos.profile->size_bytes / qos.cell.bytes(), 1);
 }
@@ -57,8 +56,8 @@ std::uint64_t buffer_for(const EffectiveQos& qos, const EffectivePool& pool, std
     return buffer;
 }
 
-// Names the key that is to be changed: a size that the file gives, where that alone takes half of the pool
-// and is too large, or else the pool's size, or the buffer's, of which the presets' pools are parts.
+// Names the key to change: a size in the file that is too large and takes half of the pool, or else the
+// pool's size, or the buffer's, of which the presets' pools are parts.
 QosProblem no_shared(const Config& config, const EffectiveQos& qos, const EffectivePool& pool,
                      const PoolAccount& account) {
     const std::uint64_t cell = qos.cell.bytes();
@@ -169,7 +168,7 @@ void make_pools(const Config& config, EffectiveQos& qos) {
         return std::any_of(qos.pools.begin(), qos.pools.end(),
                            [&](const auto& p) { return p.direction == direction; });
     };
-    // The profile's, in proportion where the file has another buffer.size.
+    // The profile's, scaled to the file's buffer.size.
     if (qos.profile != nullptr) {
         const std::uint64_t whole = cells_of_profile(qos);
         const auto part = [&](std::uint64_t bytes) {
@@ -185,8 +184,8 @@ void make_pools(const Config& config, EffectiveQos& qos) {
     const bool one_pool = !config.ports.empty() &&
                           std::all_of(config.ports.begin(), config.ports.end(),
                                       [](const auto& p) { return preset_of(p.second.qos).one_ingress_pool; });
-    // Pools of their own, so that lossy load never pauses a lossless class and the other way round. A lossy
-    // quarter is ample for TCP; the lossless part pays for the headrooms.
+    // Separate pools, so that lossy load never pauses a lossless class, nor the other way round. A lossy
+    // quarter is ample for TCP; the lossless part holds the headrooms.
     const std::uint32_t lossy = buffer / 4;
     if (!has(PoolDirection::ingress)) {
         table.add(ingress_lossless, PoolDirection::ingress, one_pool ? buffer : buffer - lossy, 0);

@@ -1,9 +1,6 @@
-// The pools of an EffectiveQos, and whether the cells that groups and queues promise fit them.
-//
-// The meaning of `qos = NAME` of a port, until its own keys override it, is here, too.
-//
-// make_pools comes first; each group and queue then chooses its pool and adds its promise; check_pools comes
-// last. Cells of the configuration round up for a promise and down for a limit.
+// The presets (`qos = NAME` of a port), and the pools of an EffectiveQos: make_pools comes first; each group
+// and queue then chooses its pool and adds its promise; check_pools comes last. Sizes round up to cells for a
+// promise and down for a limit.
 #pragma once
 
 #include <array>
@@ -27,23 +24,22 @@ struct Preset {
     std::string_view wred;  // of the queues of RoCE
 };
 
-// A name that is no preset's is `lossless`.
+// A name that is not a preset's is `lossless`.
 Preset preset_of(const std::string& name);
 
 enum class Round : std::uint8_t { up, down };  // a promise, a limit
 
-// A size that the configuration gives. One above the buffer is a problem of its key, and counts as the whole
-// buffer.
+// A size of the configuration. One above the buffer is a problem of its key, and counts as the whole buffer.
 std::uint32_t configured_cells(EffectiveQos& qos, Round round, std::uint64_t bytes, const std::string& port,
                                const std::string& key);
 
-// The cells of `buffer.size`; a problem, and the most that there can be, when it is too large.
+// The cells of `buffer.size`; when it is too large, a problem and the maximum.
 std::uint32_t buffer_cells(const Config& config, EffectiveQos& qos);
 
 // The pools of the file, and of each direction without one the pools of the presets.
 void make_pools(const Config& config, EffectiveQos& qos);
 
-// The promises that a pool has to keep beside its shared part, for the finding when it cannot.
+// The promises of a pool beside its shared part, for the finding when they exceed it.
 struct PoolAccount {
     // The promises by one key of the file ("priority_group.3.size"); [default] gives one for all ports.
     struct Key {
@@ -55,15 +51,15 @@ struct PoolAccount {
     std::string full_at;  // the first port for which there is no room
 };
 
-// The pool that a group or queue names, or else the preset's for its kind, or else any of the direction. Null
-// after a problem: there is none of that name.
+// The pool that a group or queue names, or else the preset's for its kind, or else any of the direction.
+// Null, and a problem: there is none of that name.
 EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std::optional<std::string>& name,
                            bool lossless, const std::string& port, const std::string& key);
 
-// Sets each pool's shared part; a pool without one is a problem. `accounts`: one for each pool.
+// Sets each pool's shared part; a pool without one is a problem. `accounts`: by pool.
 void check_pools(const Config& config, EffectiveQos& qos, const std::vector<PoolAccount>& accounts);
 
-// The headroom of this group alone is more than its pool's shared one.
+// True when the headroom of this group alone exceeds its pool's shared one.
 bool exceeds_shared_headroom(const EffectiveQos& qos, const GroupLimits& group);
 
 }  // namespace sluice

@@ -59,7 +59,7 @@ std::string limits_text(const ProfileLimits& limits) {
     return text;
 }
 
-// Pools of the file stand instead of all of the profile's in their direction.
+// Pools of the file replace all of the profile's in their direction.
 bool has_own_pools(const Config& config, PoolDirection direction) {
     return std::any_of(config.pools.begin(), config.pools.end(),
                        [&](const auto& pool) { return pool.second.direction == direction; });

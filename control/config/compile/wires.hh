@@ -1,5 +1,4 @@
-// Compiles wires into the policies of their ports, and gives rules the numbers by which their counters are
-// found.
+// Compiles wires into the policies of their ports, and numbers their rules, for the counters.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +11,14 @@
 
 namespace sluice {
 
-// A rule keeps its number, and so its counters, while nothing of it changes; a new or changed one gets the
-// next. Names of rules that are gone are kept for the trace.
+// An unchanged rule keeps its number and counters; a new or changed one gets the next number. Names of
+// removed rules are kept for the trace.
 class WireRuleIds {
   public:
     void take_up(const Config& config);
     // 0: there is no such rule.
     std::uint64_t id_of(const std::string& wire, const std::string& rule) const;
-    // "loss"; of a rule that is gone too.
+    // "loss", also of a removed rule.
     const std::string& name_of(std::uint64_t id) const;
 
   private:
@@ -32,7 +31,7 @@ class WireRuleIds {
     std::uint64_t last_ = 0;
 };
 
-// Lint has found the wires good.
+// The wires have no errors.
 void compile_wires(const Config& config, const WireRuleIds& ids, Policy& policy);
 
 }  // namespace sluice

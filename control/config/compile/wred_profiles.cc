@@ -14,7 +14,7 @@ struct Curve {
     Chance probability;
 };
 
-// `least`: two packets, below which it does not begin on a slow port: such a queue is busy, not congested.
+// `least`: two packets, the least min: a queue below is busy, not congested.
 Curve linear(Rate speed, std::uint64_t least) {
     constexpr std::uint64_t min_at_25g = 100'000;
     constexpr std::uint64_t max_at_25g = 400'000;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace sluice {
 namespace {
@@ -16,8 +15,12 @@ bool earlier(const DecisionRecord& a, const DecisionRecord& b) {
 }  // namespace
 
 DecisionJoiner::DecisionJoiner(PortNames ports, std::size_t max_open, Sink sink,
-                               const CaptureTimeline* timeline)
-    : ports_(std::move(ports)), max_open_(max_open), sink_(std::move(sink)), timeline_(timeline) {}
+                               const CaptureTimeline* timeline, std::uint32_t cell_bytes)
+    : ports_(std::move(ports)),
+      max_open_(max_open),
+      sink_(std::move(sink)),
+      timeline_(timeline),
+      cell_bytes_(cell_bytes) {}
 
 DecisionJoiner::Place DecisionJoiner::place_of(const DecisionKey& key) {
     if (const auto found = index_.find(key); found != index_.end()) return found->second;
@@ -28,6 +31,7 @@ DecisionJoiner::Place DecisionJoiner::place_of(const DecisionKey& key) {
     open_.emplace_back();
     const Place place = std::prev(open_.end());
     place->record.key = key;
+    place->record.cell_bytes = cell_bytes_;
     index_.emplace(key, place);
     return place;
 }
@@ -41,6 +45,7 @@ void DecisionJoiner::join(const DecisionEvent& event) {
     if (std::holds_alternative<GroupPaused>(event.what)) {
         DecisionRecord pause;
         pause.key = event.key;
+        pause.cell_bytes = cell_bytes_;
         pause.join(event);
         pauses_.push_back(std::move(pause));
         return;
@@ -68,7 +73,7 @@ void DecisionJoiner::settle() {
             still_waiting.push_back(key);
             continue;
         }
-        // Without its beginning it is the rest of a record that was given up.
+        // A record without its beginning was given up before.
         if (place->record.arrived) complete.push_back(std::move(place->record));
         index_.erase(key);
         open_.erase(place);
@@ -78,7 +83,7 @@ void DecisionJoiner::settle() {
 }
 
 void DecisionJoiner::hand_on(std::vector<DecisionRecord>& records) {
-    // Stable: a group that went off and on again at one instant did so in this order.
+    // Stable: a group may pause and resume at one instant.
     std::stable_sort(records.begin(), records.end(), earlier);
     for (const DecisionRecord& record : records) {
         const Verdict verdict = record.verdict();

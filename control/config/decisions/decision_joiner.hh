@@ -1,9 +1,9 @@
-// Joins the events of packets to records and hands on those that are complete.
+// Joins the events of packets to records, and hands on complete ones.
 //
-// Events of one packet come from the rings of one or two workers, in any order between the two. `settle`
-// ends a round in which every ring was emptied: ended records are handed on, ordered by (end, pauses first,
-// ingress port, sequence), which does not depend on the number of workers. A record that lacks a stage waits
-// one round for it, since under the real clock a ring may be emptied a moment before the stage was posted.
+// The events of a packet come from the rings of one or two workers, in any order between the two. `settle`
+// ends a round in which control emptied every ring: it hands on the ended records in the order of (end,
+// pauses first, ingress port, sequence), which does not depend on the number of workers. A record that lacks
+// a stage waits one more round, since control may empty a ring just before the stage is posted.
 #pragma once
 
 #include <array>
@@ -23,8 +23,7 @@
 
 namespace sluice {
 
-// Why packets were dropped or marked and senders paused: equal decisions counted together, the first of them
-// explained in a sentence. Bounded.
+// Counts equal decisions to drop, mark or pause together, and explains the first of them. Bounded.
 struct Why {
     std::uint64_t count = 0;
     DecisionKey first;  // a packet; of a pause the group's number is the sequence
@@ -38,7 +37,7 @@ class WhyTable {
 
     using Key = std::tuple<Verdict, std::string, DecisionRecord::Place>;
 
-    // Records in order of time; a record of no drop, mark or pause is skipped.
+    // Takes records in order of time, and skips those without a drop, mark or pause.
     void add(const DecisionRecord& record, const PortNames& ports);
 
     const std::map<Key, Why>& entries() const { return entries_; }
@@ -55,16 +54,16 @@ class DecisionJoiner {
     static constexpr std::size_t max_latest = 1000;
     using Sink = std::function<void(const std::string& line)>;
 
-    // At most `max_open` packets are followed at a time: then the oldest is given up.
-    // `timeline`: see json_line.
+    // Follows at most `max_open` packets; beyond, it gives the oldest up. `timeline`: see json_line.
     DecisionJoiner(PortNames ports, std::size_t max_open, Sink sink,
-                   const CaptureTimeline* timeline = nullptr);
+                   const CaptureTimeline* timeline = nullptr,
+                   std::uint32_t cell_bytes = DecisionRecord{}.cell_bytes);
 
     // Mask of bit_of(Verdict): the records kept from now on.
     void keep(std::uint8_t verdicts) { verdicts_ = verdicts; }
     void join(const DecisionEvent& event);
     void settle();
-    // The run has ended: records still under way are `unfinished`.
+    // The end of the run: open records are `unfinished`.
     void finish(Time now);
 
     // Records kept, pauses and resumes included, in all and by verdict.
@@ -72,12 +71,12 @@ class DecisionJoiner {
     std::uint64_t recorded(Verdict verdict) const { return recorded_[static_cast<std::size_t>(verdict)]; }
     std::uint64_t given_up() const { return given_up_; }
     std::size_t open() const { return open_.size(); }
-    // Memory that so many packets take, while they are followed, at most.
+    // The most memory that so many followed packets take.
     static std::uint64_t bytes(std::size_t max_open) {
         constexpr std::size_t links = 6 * sizeof(void*);  // of a list's node and of a hash table's
         return max_open * (sizeof(Open) + sizeof(DecisionKey) + sizeof(Place) + links);
     }
-    // The last ones, the oldest first; at most max_latest.
+    // The last max_latest records, the oldest first.
     const std::deque<DecisionRecord>& latest() const { return latest_; }
     const WhyTable& why() const { return why_; }
 
@@ -101,6 +100,7 @@ class DecisionJoiner {
     std::size_t max_open_;
     Sink sink_;
     const CaptureTimeline* timeline_;
+    std::uint32_t cell_bytes_;
     std::uint8_t verdicts_ = 0xFF;
     std::list<Open> open_;  // oldest first
     std::unordered_map<DecisionKey, Place, HashKey> index_;

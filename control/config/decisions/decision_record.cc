@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "control/config/schema/values.hh"
+#include "control/config/text/quantity_text.hh"
 
 namespace sluice {
 namespace {
@@ -21,17 +22,12 @@ constexpr std::array outcome_names{Name("passed"), Name("marked"), Name("dropped
 
 std::string_view name_of(const auto& names, auto value) { return names[static_cast<std::size_t>(value)]; }
 
-// Text that grows at its end. Names of ports need no escape in JSON: they are letters, digits, '_', '.', '-'.
-class Line {
-  public:
+// Appends formatted text. Names of ports need no escape in JSON: letters, digits, '_', '.', '-'.
+struct Line : std::string {
     template <class... Values>
     void add(fmt::format_string<Values...> format, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+        fmt::format_to(std::back_inserter(*this), format, std::forward<Values>(values)...);
     }
-    std::string take() { return std::move(text_); }
-
-  private:
-    std::string text_;
 };
 
 std::string address(const FlowKey& flow, const std::array<std::uint8_t, 16>& bytes) {
@@ -107,15 +103,19 @@ void add_pause(Line& line, const GroupPaused& paused, const PortNames& ports) {
     line.add(R"(],"other_queues":{},"unknown":{})", paused.other_queues, paused.unknown);
 }
 
-std::string fillers_text(const GroupPaused& paused, const PortNames& ports) {
+std::string bytes(const DecisionRecord& record, std::int64_t cells) {
+    return size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(cells, 0)) * record.cell_bytes);
+}
+
+std::string fillers_text(const DecisionRecord& record, const GroupPaused& paused, const PortNames& ports) {
     std::string text;
     for (std::size_t i = 0; i < paused.filler_count; ++i)
         append_item(text, ", ",
-                    fmt::format("{}.{} ({} cells)", ports[paused.fillers[i].port], paused.fillers[i].queue,
-                                paused.fillers[i].cells));
+                    fmt::format("{}.{} ({})", ports[paused.fillers[i].port], paused.fillers[i].queue,
+                                bytes(record, paused.fillers[i].cells)));
     if (paused.other_queues != 0)
-        append_item(text, ", ", fmt::format("others ({} cells)", paused.other_queues));
-    if (paused.unknown != 0) append_item(text, ", ", fmt::format("{} cells from before", paused.unknown));
+        append_item(text, ", ", fmt::format("others ({})", bytes(record, paused.other_queues)));
+    if (paused.unknown != 0) append_item(text, ", ", bytes(record, paused.unknown) + " from before");
     return text.empty() ? "nothing" : text;
 }
 
@@ -125,13 +125,14 @@ std::string explain_pause(const DecisionRecord& record, const PortNames& ports) 
         return fmt::format("the worker of {} fell behind and paused class {}", ports[record.key.port],
                            record.key.sequence);
     return fmt::format(
-        "group {}.{} held {} shared cells of limit {} (pool {} of {}) and {} of {} headroom cells; "
-        "filled by {}",
-        ports[record.key.port], record.key.sequence, paused.shared, paused.limit, paused.pool_used,
-        paused.pool_size, paused.headroom, paused.headroom_size, fillers_text(paused, ports));
+        "group {}.{} held {} of its limit {} (pool: {} of {}) and {} of {} headroom; filled by {}",
+        ports[record.key.port], record.key.sequence, bytes(record, paused.shared),
+        bytes(record, paused.limit), bytes(record, paused.pool_used), bytes(record, paused.pool_size),
+        bytes(record, paused.headroom), bytes(record, paused.headroom_size),
+        fillers_text(record, paused, ports));
 }
 
-// A fragment has no queue pair that we know.
+// The queue pair of a fragment is unknown.
 bool names_queue_pair(const DecisionRecord& record) {
     return record.arrived && record.arrived->flow.roce && !record.arrived->fragment;
 }
@@ -149,13 +150,13 @@ std::string explain_draw(const DecisionRecord& record, const PortNames& ports) {
                                  ? fmt::format("a packet had waited {} ns in", drawn.sojourn.ps / 1000)
                                  : fmt::format("{} bytes{} in", drawn.length_bytes, averaged);
     return fmt::format(
-        "{} queue {}.{}: probability {:.2f} %, drawn {:.2f} %{}", what, ports[place.port], place.number,
+        "{} queue {}.{}: {:.2f} % likely, random draw {:.2f} %{}", what, ports[place.port], place.number,
         static_cast<double>(drawn.probability) / 42'949'672.96,
         static_cast<double>(drawn.drawn) / 42'949'672.96,
         names_queue_pair(record) ? "; a packet to " + queue_pair_text(record.arrived->flow) : std::string());
 }
 
-// Of a packet that passed: only a CNP has a meaning of its own.
+// A packet that passed has an explanation only if it is a CNP.
 std::string explain_passage(const DecisionRecord& record, const PortNames& ports) {
     if (!names_queue_pair(record) || !record.routed || record.arrived->opcode != cnp_opcode) return {};
     return fmt::format("a CNP: {}, behind port {}, is to lower its rate",
@@ -169,25 +170,25 @@ std::string explain_drop(const DecisionRecord& record, const PortNames& ports, c
     if (reason == DropReason::headroom_overrun && record.admitted) {
         const Admitted& at = *record.admitted;
         std::string text = fmt::format(
-            "group {}.{} held {} of {} headroom cells, shared {} of limit {}: {} more "
-            "did not fit",
-            ports[place.port], place.number, at.headroom, at.headroom_size, at.shared, at.limit, at.cells);
-        if (pause != nullptr) text += "; filled, when it was paused, by " + fillers_text(*pause, ports);
+            "group {}.{} held {} of {} headroom, and {} of its limit {}: {} more did not fit",
+            ports[place.port], place.number, bytes(record, at.headroom), bytes(record, at.headroom_size),
+            bytes(record, at.shared), bytes(record, at.limit), bytes(record, at.cells));
+        if (pause != nullptr)
+            text += "; filled, when it was paused, by " + fillers_text(record, *pause, ports);
         return text;
     }
     if (reason == DropReason::ingress_limit && record.admitted) {
         const Admitted& at = *record.admitted;
-        return fmt::format(
-            "lossy group {}.{} held {} shared cells of limit {} (pool {} of {}): {} more did not fit",
-            ports[place.port], place.number, at.shared, at.limit, at.pool_used, at.pool_size, at.cells);
+        return fmt::format("lossy group {}.{} held {} of its limit {} (pool: {} of {}): {} more did not fit",
+                           ports[place.port], place.number, bytes(record, at.shared), bytes(record, at.limit),
+                           bytes(record, at.pool_used), bytes(record, at.pool_size), bytes(record, at.cells));
     }
     if (reason == DropReason::queue_limit && record.enqueued) {
         const Enqueued& at = *record.enqueued;
-        return fmt::format(
-            "lossy queue {}.{} held {} cells in {} packets, limit {} (pool {} of {}): {} more did not "
-            "fit",
-            ports[place.port], place.number, at.used, at.packets, at.limit, at.pool_used, at.pool_size,
-            at.cells);
+        return fmt::format("lossy queue {}.{} held {} in {}, limit {} (pool: {} of {}): {} more did not fit",
+                           ports[place.port], place.number, bytes(record, at.used),
+                           print_count(at.packets, "packet"), bytes(record, at.limit),
+                           bytes(record, at.pool_used), bytes(record, at.pool_size), bytes(record, at.cells));
     }
     if (reason == DropReason::not_for_us && record.arrived)
         return fmt::format("destination MAC is {}, the port's is {}", print_mac(record.arrived->to),
@@ -267,7 +268,7 @@ std::string json_line(const DecisionRecord& record, const PortNames& ports, cons
                  record.end.ps);
         add_pause(line, *record.paused, ports);
         line.add("}}");
-        return line.take();
+        return line;
     }
     const Verdict verdict = record.verdict();
     line.add(R"({{"verdict":"{}","port":"{}","sequence":{},"whole":{})", to_string(verdict),
@@ -289,7 +290,7 @@ std::string json_line(const DecisionRecord& record, const PortNames& ports, cons
     if (record.punted)
         line.add(R"(,"punt":{{"at_ps":{},"class":"{}"}})", record.end.ps, to_string(record.punted->punt));
     line.add("}}");
-    return line.take();
+    return line;
 }
 
 std::string explain(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause) {

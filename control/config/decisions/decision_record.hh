@@ -1,5 +1,4 @@
-// All that is known of one packet's way, or of one pause, and how it is written: as a line of JSON with its
-// keys in a fixed order, and as one sentence for a person.
+// A packet's way through the switch, or a pause: as JSON with a fixed order of keys, and as a sentence.
 #pragma once
 
 #include <optional>
@@ -13,7 +12,8 @@ namespace sluice {
 
 struct DecisionRecord {
     DecisionKey key;
-    Time end{};  // departure, drop, pause, or the end of the run
+    std::uint32_t cell_bytes = 256;  // of the switch
+    Time end{};                      // departure, drop, pause, or the end of the run
     std::optional<Arrived> arrived;
     Time arrived_at{};
     std::optional<Routed> routed;
@@ -28,10 +28,10 @@ struct DecisionRecord {
 
     void join(const DecisionEvent& event);
     bool has_ended() const { return departed || dropped || punted || paused; }
-    // False when an event that must have been there was lost, or is still on its way.
+    // False when an event is missing: lost, or still on its way.
     bool is_whole() const;
     Verdict verdict() const;
-    // Where it was decided: a queue, a group, or a port before anything was asked for a place in the buffer.
+    // Where it was decided: a queue, a group, or before the buffer a port.
     enum class At : std::uint8_t { port, group, queue };
     struct Place {
         At at;
@@ -47,10 +47,9 @@ using PortNames = std::vector<std::string>;
 // With a timeline, the arrival also as a capture's stamp (`captured_ns`).
 std::string json_line(const DecisionRecord& record, const PortNames& ports,
                       const CaptureTimeline* timeline = nullptr);
-// Why it was dropped, marked or paused, with the numbers; of a CNP that passed, its request. `pause`: the
-// last XOFF of its group, or null.
+// Explains a drop, mark or pause with its numbers, and a CNP that passed. `pause`: its group's last XOFF.
 std::string explain(const DecisionRecord& record, const PortNames& ports, const GroupPaused* pause);
-// "queue_limit", "wred", "xoff": short, for a table.
+// "queue_limit", "wred", "xoff", for a table.
 std::string reason_of(const DecisionRecord& record);
 
 }  // namespace sluice

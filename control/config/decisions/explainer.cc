@@ -56,7 +56,7 @@ std::string Explainer::pauses_text(const PauseSpell& pause) const {
 
 namespace {
 
-// Of a sample there are some tens of packets: no more than tens of per cent are known.
+// A sample has some tens of packets, so its shares are known to tens of per cent.
 std::string share_text(std::uint64_t cells, std::uint64_t sum, bool exact) {
     const double percent = 100 * static_cast<double>(cells) / static_cast<double>(sum);
     if (exact || cells == sum) return fmt::format("{:.0f} %", percent);
@@ -102,7 +102,7 @@ void Explainer::explain_start(const PauseSent& pause, RecordedWhy& why) const {
                                       bytes(start.headroom_size), print_share(peak, start.headroom_size)));
 }
 
-// A threshold that is twice as high, at the occupancy of the first pause.
+// The effect of a threshold twice as high, at the occupancy of the first pause.
 std::string Explainer::more_room(const PauseSent& pause) const {
     const auto n = own_.dynamic[pause.spell.number];
     constexpr int most = 7;
@@ -183,7 +183,7 @@ void Explainer::explain_cause(const PauseSent& pause, RecordedWhy& why) const {
                                         : signal + more_room(pause);
 }
 
-// How fast the queue may send, against what fills it.
+// Compares the rate of the queue with the rates that may fill it.
 void Explainer::tell_pace(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const {
     const Pace pace = pace_of(queue);
     std::uint64_t may_bring = 0;
@@ -198,7 +198,7 @@ void Explainer::tell_pace(const PauseSent& pause, const Filler& queue, RecordedW
                        : fmt::format(", and these ports may bring {}", print_rate({may_bring}))));
 }
 
-// What would let the senders know earlier, by what has become of the marks so far.
+// Advice on earlier marks, by the effect of the marks so far.
 std::string Explainer::signal_advice(const PauseSent& pause, const Filler& queue) const {
     constexpr std::uint64_t enough = 100;  // packets: fewer marks may still be on their way
     const RecordedPort::Queue& of = all_.ports[queue.port].queue[queue.queue];

@@ -1,4 +1,4 @@
-// One record of a port's recorder in sentences: a pause, a drop, a microburst, a storm.
+// Explains the records of a port's flight recorder in sentences.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,14 @@
 
 namespace sluice {
 
-// Explains the records of one port.
 class Explainer {
     using Filler = GroupPaused::Filler;
 
   public:
     Explainer(const Recorded& all, PortId id) : all_(all), id_(id), own_(all.ports[id]) {}
 
-    // Why it was sent, in a word: "behind", "held", "slow_peer", "shaped", "congestion".
+    // The cause of a pause in a word: "behind", "held", "slow_peer", "shaped", "congestion".
     std::string_view cause_of(const PauseSent& pause) const;
-    // Of that cause.
     RecordedWhy explain(const PauseSent& pause, std::string_view cause) const;
     RecordedWhy explain(const PauseSpell& pause) const;
     RecordedWhy explain(const DropSpell& drop) const;
@@ -65,7 +63,7 @@ class Explainer {
     void explain_start(const PauseSent& pause, RecordedWhy& why) const;
     void explain_cause(const PauseSent& pause, RecordedWhy& why) const;
     void explain_slow_peer(const PauseSent& pause, const Filler& queue, RecordedWhy& why) const;
-    // The pauses of the queue's own peer that it met.
+    // The pauses of the queue by its peer meanwhile.
     PauseSpell waited_for(const PauseSent& pause, const Filler& queue) const;
     struct Pace {
         Rate rate;

@@ -22,7 +22,7 @@ bool is_of_link(const PortNote& note) {
     return note.kind == PortNote::Kind::link_up || note.kind == PortNote::Kind::link_down;
 }
 
-// Which of the recorders' records tell of a place. Records of other ports count where they tell of this one.
+// Selects the records about a place; those of other ports count when they are about it.
 class SpellFilter {
   public:
     SpellFilter(const Recorded& all, const WhyPlace& place) : all_(all), place_(place) {}
@@ -74,7 +74,7 @@ class SpellFilter {
     const WhyPlace& place_;
 };
 
-// Records of one port that are told as one: what they have in common, and their sum. The older comes first.
+// Records of a port with the same cause are one: `is_alike`, and `add` with the older one first.
 bool is_alike(const PauseSpell& a, const PauseSpell& b) { return a.number == b.number; }
 bool is_alike(const PauseSent& a, const PauseSent& b) {
     if (!is_alike(a.spell, b.spell)) return false;
@@ -154,7 +154,7 @@ LinkChanges change_of(const PortNote& note) {
     return {note.kind == PortNote::Kind::link_up, note.at, note.at, 1};
 }
 
-// What is told first: a storm, losses of lossless packets, a link; then by how much of it there was.
+// The order of entries; within a rank the larger weight comes first.
 enum class Rank : std::uint8_t { storm, loss, link, drop, pause, burst };
 std::pair<Rank, std::uint64_t> weight_of(const Storms& storms) { return {Rank::storm, storms.count}; }
 std::pair<Rank, std::uint64_t> weight_of(const LinkChanges& changes) { return {Rank::link, changes.count}; }
@@ -181,7 +181,7 @@ std::string moment_text(const Recorded& recorded, Time at) {
 
 std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
                                           std::size_t& left_out) {
-    // Only those that are told are explained: records are tens of thousands, and sentences are long.
+    // Explains only the first `most`: there are tens of thousands of records, and sentences are long.
     struct Cause {
         PortId port;
         std::string_view word;  // of pauses that were sent

@@ -1,4 +1,4 @@
-// Why senders were paused, packets dropped and queues held up, in sentences, from what the recorders hold.
+// Explains pauses, drops and queues that waited, from the records of the flight recorders.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-// What the recorders of a switch hold at a moment, with the facts that explain it. Values only: made from a
-// running switch by report/recorded_report, so that the explanations need no DPDK.
+// The records of a switch's flight recorders with the facts that explain them. report/recorded_report fills
+// this from a running switch, so that explanations need no DPDK.
 struct RecordedPort {
     struct Queue {
         std::optional<std::uint64_t> marks_from_bytes;  // ECN; nothing: it does not mark
@@ -69,7 +69,7 @@ struct RecordedWhy {
     std::string advice;                // what would have avoided it; empty: nothing in this switch
 };
 
-// Storms of a queue, or links that went down, as one. `count` 0: the first storms are recorded no more.
+// The storms of a queue. `count` 0: the recorder has their ends only.
 struct Storms {
     ClassId queue = 0;
     WatchdogAction action{};
@@ -84,16 +84,16 @@ struct LinkChanges {
     std::uint64_t count = 0;
 };
 
-// A port, or one of its classes: the group, queue and priority of that number. Empty: everywhere. With `to`:
-// of packets that come in by `port`, which may be unknown, and leave by `to`.
+// A port, or the group, queue and priority of a number at it. Empty: everywhere. With `to`: packets that come
+// in by `port`, which may be absent, and leave by `to`.
 struct WhyPlace {
     std::optional<PortId> port;
     std::optional<ClassId> number;
     std::optional<PortId> to;
 };
 
-// One entry a cause at a port: storms first, then losses of lossless packets, links, other drops, pauses and
-// microbursts, the worst of each first. `most` in all; `left_out`: how many more there are.
+// An entry for each cause at a port: storms, losses of lossless packets, links, other drops, pauses,
+// microbursts, the worst of each first. At most `most`; `left_out`: how many more there are.
 std::vector<RecordedWhy> explain_recorded(const Recorded& recorded, const WhyPlace& place, std::size_t most,
                                           std::size_t& left_out);
 

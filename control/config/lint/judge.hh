@@ -1,5 +1,4 @@
-// Everything that can be said of a configuration before it runs, from every place that judges: lint, the
-// buffer and its headrooms, timed commands. The one question whether it may be used.
+// Judges a configuration before it runs: lint, the buffer and its headrooms, timed commands, the start.
 #pragma once
 
 #include <vector>
@@ -9,18 +8,16 @@
 
 namespace sluice {
 
-// Worst first, then in the file's order. `good`: a configuration without errors; the parts shared with it are
-// not judged again.
+// Worst first. `good`: a configuration without errors; the parts shared with it are not judged again.
 std::vector<Finding> judge_config(const Config& config, const Machine& machine, const Config* good = nullptr);
 
-// Its buffer, PFC, ECN and classes: the inequalities on which losslessness and early marking rest, each with
-// its numbers; of a configuration that `check_config` found loadable, and its effective values. Worst first;
-// what several ports have alike is one finding, at the first of them.
+// Judges buffer, PFC, ECN and classes: the inequalities behind losslessness and early marking, each with its
+// numbers. The configuration has no errors of `check_config`. Worst first, then in the file's order; ports
+// with the same finding are one finding, at the first of them.
 std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos);
 
-// The reasons to refuse a start that are known before it: the frames that devices take, the room of the
-// forwarding tables, and the memory of the machine. Not found before a start: problems of files (captures,
-// outputs), on interfaces and network cards as they are then, on rights, and on EAL's own arguments.
+// The reasons to refuse a start that are known before it: the frames that devices take, the size of the
+// forwarding tables, the memory of the machine. Not files, interfaces, network cards and rights.
 std::vector<Finding> lint_start(const Config& config, const Machine& machine);
 
 }  // namespace sluice

@@ -53,7 +53,7 @@ void check_turn(const Config& config, Findings& findings) {
         "write turn = \"5us\" or less");
 }
 
-// A worker that sleeps does not look at its receive rings: the headroom knows of turn_max alone.
+// A sleeping worker does not poll its receive rings; headroom reckons with turn_max alone.
 void check_idle_sleep(const Config& config, Findings& findings) {
     if (config.idle_sleep * 2 <= config.turn_max) return;
     findings.error("idle-sleep", "idle_sleep",
@@ -70,7 +70,7 @@ void check_buffer(const Config& config, Findings& findings) {
                         "gone before the cells",
                         room, config.cell_bytes),
             fmt::format("write packet_buffer = {} or more, or smaller cells", config.cell_bytes));
-    // The least that moves anything: one frame of each port in the buffer.
+    // The minimum: a frame of each port in the buffer.
     std::uint64_t least = 0;
     for (const auto& [name, port] : config.ports) {
         const std::uint64_t frame = port.mtu + link_header_bytes;
@@ -96,7 +96,7 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
     if (has_v6 && port.mtu < min_ipv6_mtu)
         findings.warn(
             "mtu-ipv6", port_path(name, "mtu"),
-            fmt::format("IPv6 wants an MTU of {} at least, this port has {}", min_ipv6_mtu, port.mtu),
+            fmt::format("IPv6 needs an MTU of at least {}, this port has {}", min_ipv6_mtu, port.mtu),
             fmt::format("write mtu = {}", min_ipv6_mtu));
     if (port.worker && *port.worker >= config.workers)
         findings.error(
@@ -112,7 +112,7 @@ void check_port(const std::string& name, const PortConfig& port, const Config& c
     }
 }
 
-// A key of the port's faults that the file has.
+// The first key of the port's faults in the file.
 std::string fault_key(const std::string& name, const Config& config) {
     for (const std::string& table :
          {port_path(name, "fault."), std::string("default.fault."), std::string("default.port.fault.")}) {

@@ -1,6 +1,5 @@
-// Judges a configuration that parsed: parts that cannot work, are not lossless, or are odd. Every finding has
-// its numbers and the smallest edit that mends it. Mechanisms add their own checks later. The configuration's
-// collections must be sorted (`sort_config`), as they are after parsing.
+// Judges a parsed configuration: parts that cannot work, are not lossless, or are odd. Every finding has its
+// numbers and the smallest edit that mends it. Collections must be sorted (`sort_config`).
 #pragma once
 
 #include <cstdint>
@@ -16,24 +15,22 @@
 
 namespace sluice {
 
-// Memory that a process can still have.
+// Memory that this process can still allocate.
 struct MemoryRoom {
     std::uint64_t bytes = 0;
     std::string where;  // "the machine has 100.0 MB"
 };
 
-// The bounds that the configuration must fit.
 struct Machine {
     unsigned cpus = 1;                   // that may run workers
     std::optional<MemoryRoom> memory{};  // nothing: not known, or the switch has its own already
 };
 
-// Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id: a last one
-// counts the rest. `good`: a configuration without errors; routes and neighbors that are shared with it are
-// not judged again.
+// Findings, worst first, then in the file's order. At most `max_findings_of_a_kind` with one id, and one that
+// counts the rest. `good`: a configuration without errors; routes and neighbors shared with it are skipped.
 std::vector<Finding> check_config(const Config& config, const Machine& machine, const Config* good = nullptr);
-// The errors that changes of routes or neighbors would make in a configuration without errors. `route_by`: a
-// route of it that goes by this next hop; its weight does not matter.
+// The errors that changes of routes or neighbors would make in a configuration without errors. `route_by`
+// finds a route of it by this next hop, whatever its weight.
 using RouteBy = std::function<std::optional<IpPrefix>(const NextHopConfig&)>;
 std::vector<Finding> check_changes(const Config& config, const RouteChanges& changes,
                                    const RouteBy& route_by);

@@ -1,12 +1,12 @@
-// A class's way through the switch: its group where it comes in, its queue where it leaves, and the priority
-// by which that queue is paused must agree, or it is lossless in one place and not in the next.
+// A class's way through the switch: its ingress group, its egress queue, and the priority that pauses this
+// queue must agree, or the class is lossless in one place and not in the next.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
 
@@ -24,7 +24,7 @@ unsigned classes_of(const PortConfig& said, const MapConfig& map) {
     return mask;
 }
 
-// Where a class is lossless on its way in, and where it is not: the first port of either kind.
+// The first port at which a class is lossless as it comes in, and the first at which it is not.
 struct Origins {
     const std::string* lossless = nullptr;
     const std::string* lossy = nullptr;
@@ -43,21 +43,20 @@ std::array<Origins, classes> origins(const Config& config, const EffectiveQos& q
 }
 
 void check_queue_of_class(const std::string& name, const EffectivePort& port, ClassId tc, const Origins& from,
-                          PortFindings& findings) {
+                          Findings& findings) {
     const unsigned queue = port.map.tc_to_queue[tc];
     const std::string key = fmt::format("queue.{}", queue);
     if (from.lossless != nullptr && !port.queue[queue].lossless)
         findings.warn(
-            "class-queue-lossy", name, key,
+            "class-queue-lossy", port_path(name, key),
             fmt::format("class {} is lossless where it comes in on {}, and lossy in queue {}: it is dropped "
                         "there",
                         tc, *from.lossless, queue),
             fmt::format("make priority group {} of the port lossless, or that of {} lossy",
                         port.map.tc_to_priority_group[tc], *from.lossless));
     if (from.lossy == nullptr || !port.queue[queue].lossless) return;
-    // A port that does so to itself mixes classes; one that gets it from another has an odd neighbor.
     const bool mixes = !port.group[port.map.tc_to_priority_group[tc]].lossless;
-    findings.add(mixes ? Severity::warning : Severity::note, "class-group-lossy", name, key,
+    findings.add(mixes ? Severity::warning : Severity::note, "class-group-lossy", port_path(name, key),
                  fmt::format("class {} is lossy where it comes in on {}, and shares the lossless queue {}: "
                              "pauses hold it, no limit of the queue does",
                              tc, mixes ? name : *from.lossy, queue),
@@ -67,7 +66,7 @@ void check_queue_of_class(const std::string& name, const EffectivePort& port, Cl
 
 // The peer pauses priority n for frames of our classes of group n.
 void check_priority(const std::string& name, const EffectivePort& port, unsigned in_use, ClassId n,
-                    PortFindings& findings) {
+                    Findings& findings) {
     const unsigned paused = port.map.pfc_priority_to_queue[n];
     bool used = false;
     for_each_class(in_use, [&](ClassId tc) {
@@ -76,27 +75,28 @@ void check_priority(const std::string& name, const EffectivePort& port, unsigned
         const unsigned queue = port.map.tc_to_queue[tc];
         if (queue != paused)
             findings.warn(
-                "pfc-queue", name, fmt::format("priority_group.{}", n),
+                "pfc-queue", port_path(name, fmt::format("priority_group.{}", n)),
                 fmt::format("class {} leaves by queue {}, but a pause of its priority {} holds queue {}: its "
                             "pauses are not obeyed",
                             tc, queue, n, paused),
                 fmt::format("write pfc_priority_to_queue = {{\"{}\" = {}}} in its map", n, queue));
     });
     if (!used)
-        findings.note("lossless-unused", name, fmt::format("priority_group.{}", n),
+        findings.note("lossless-unused", port_path(name, fmt::format("priority_group.{}", n)),
                       fmt::format("no class comes to it: its {} cells of headroom and {} reserved lie idle",
                                   port.group[n].headroom_cells, port.group[n].reserved_cells),
                       "map a class to it, or take the priority out of pfc");
 }
 
-void check_cnp(const std::string& name, const EffectivePort& port, PortFindings& findings) {
+void check_cnp(const std::string& name, const EffectivePort& port, Findings& findings) {
     const bool rule = port.map.cnp_tc.has_value();
-    const ClassId tc = rule ? *port.map.cnp_tc : port.map.dscp_to_tc[usual_cnp_dscp];
+    const ClassId tc = rule ? *port.map.cnp_tc : port.map.dscp_to_tc[usual_cnp.dscp];
     const unsigned queue = port.map.tc_to_queue[tc];
     const CnpDelay delay = cnp_delay(port, tc);
     if (delay.words.empty()) return;
-    findings.add(rule || delay.paused_or_marked ? Severity::warning : Severity::note, "cnp-queue", name,
-                 fmt::format("queue.{}", queue),
+    findings.add(rule || delay.paused_or_marked ? Severity::warning : Severity::note, "cnp-queue",
+                 port_path(name, fmt::format("queue.{}", queue)),
+
                  fmt::format("CNPs (class {}) leave by queue {}, which {}: congestion is told of late", tc,
                              queue, delay.words),
                  delay.paused_or_marked ? "write " + cnp_remedy(port, "its map")
@@ -132,7 +132,7 @@ std::string cnp_remedy(const EffectivePort& port, std::string_view map) {
     return fmt::format("cnp_tc in {}, with a class that is neither in pfc nor has a wred", map);
 }
 
-void check_class_ways(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+void check_class_ways(const Config& config, const EffectiveQos& qos, Findings& findings) {
     const auto from = origins(config, qos);
     for (const auto& [name, port] : qos.ports) {
         for (unsigned tc = 0; tc < classes; ++tc)

@@ -1,14 +1,15 @@
-// Devices: one port each, files that do not collide, devices that the clock allows, receive queues that a
-// device has and a worker polls; and the part that answers at a port for the switch itself: the responder, a
-// kernel, or none.
+// Devices: one port each, allowed under the clock, with the receive queues that the device has and workers
+// poll; and the responder or kernel that answers at a port.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <span>
 
 #include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
+#include "dataplane/ports/device.hh"
 #include "lib/values/pci_address.hh"
 
 namespace sluice::lint {
@@ -16,8 +17,8 @@ namespace {
 
 // "net_pcap0,rx_pcap=IN" taken apart: "net_pcap0", and the arguments in order.
 struct Device {
-    std::string_view name;
-    std::vector<std::pair<std::string_view, std::string_view>> arguments;
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> arguments;
 
     std::size_t count(std::string_view key) const {
         return static_cast<std::size_t>(std::count_if(
@@ -26,32 +27,18 @@ struct Device {
 };
 
 Device split_device(std::string_view text) {
-    const auto take = [&] {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        const std::string_view part = text.substr(0, comma);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-        return part;
-    };
-    Device device;
-    device.name = take();
-    while (!text.empty()) {
-        const std::string_view argument = take();
-        const std::size_t equals = std::min(argument.find('='), argument.size());
-        device.arguments.emplace_back(argument.substr(0, equals),
-                                      argument.substr(std::min(equals + 1, argument.size())));
+    const Words parts = split(text, ',');
+    Device device{parts.front(), {}};
+    for (const std::string& part : std::span(parts).subspan(1)) {
+        const std::size_t equals = std::min(part.find('='), part.size());
+        device.arguments.emplace_back(part.substr(0, equals), part.substr(std::min(equals + 1, part.size())));
     }
     return device;
 }
 
-// `name` is `driver` followed by nothing but a number, as DPDK numbers its virtual devices.
-bool is_vdev(std::string_view name, std::string_view driver) {
-    if (!name.starts_with(driver)) return false;
-    name.remove_prefix(driver.size());
-    return name.find_first_not_of("0123456789") == name.npos;
-}
-
 void check_virtual_device(const std::string& path, const Device& device, Findings& findings) {
-    if (!is_vdev(device.name, "net_pcap") && !is_vdev(device.name, "net_null")) {
+    const DeviceText kind = parse_device(device.name);
+    if (!kind.has("net_pcap") && !kind.has("net_null")) {
         findings.error("device-clock", path,
                        fmt::format("devices of this kind need the real clock: {}", in_quotes(device.name)),
                        "use net_pcap or net_null with a number, or write clock = \"real\"");
@@ -66,7 +53,7 @@ void check_virtual_device(const std::string& path, const Device& device, Finding
 
 void check_arguments(const std::string& path, const PortConfig& port, const Device& device,
                      Findings& findings) {
-    if (!is_vdev(device.name, "net_pcap")) return;
+    if (!parse_device(device.name).has("net_pcap")) return;
     for (const std::string_view key : {"rx_pcap", "tx_pcap"}) {
         for (const auto& [name, value] : device.arguments)
             if (name == key && value.empty())
@@ -83,9 +70,8 @@ void check_arguments(const std::string& path, const PortConfig& port, const Devi
     }
 }
 
-// Finds keys that `kernel.routes` does not use, and ports that have to be interfaces of the kernel.
-void check_kernel(const Config& config, const std::map<std::string, Device, NaturalOrder>& devices,
-                  Findings& findings) {
+// Finds keys without effect beside `kernel.routes`, and ports that are not interfaces of the kernel.
+void check_kernel(const Config& config, Findings& findings) {
     if (!config.kernel.routes && !config.kernel.has_taps()) return;
     if (config.clock != ClockKind::real_time) {
         const bool routes = config.kernel.routes;
@@ -95,9 +81,9 @@ void check_kernel(const Config& config, const std::map<std::string, Device, Natu
         return;
     }
     std::map<std::string_view, std::string> taps;
-    for (const auto& [name, device] : devices) {
-        const bool has_interface = device.name.starts_with("xdp:") || device.count("iface") != 0;
-        const PortConfig& port = config.ports.at(name);
+    for (const auto& [name, port] : config.ports) {
+        if (port.device.empty()) continue;
+        const bool has_interface = !parse_device(port.device).interface.empty();
         const bool has_tap = !has_interface && config.kernel.has_taps();
         if (!has_interface && !has_tap)
             findings.note("kernel-interface", port_path(name, "device"),
@@ -121,7 +107,7 @@ void check_kernel(const Config& config, const std::map<std::string, Device, Natu
     }
 }
 
-// Receive queues that a net_af_packet device makes, all of which get frames; 0: it is none.
+// Receive queues of a net_af_packet device, all of which get frames; 0: another device.
 std::size_t packet_sockets(std::string_view text) {
     if (!text.starts_with("net_af_packet")) return 0;
     std::size_t queues = 1;
@@ -151,8 +137,7 @@ void check_queues_of(const std::string& name, const PortConfig& port, const Conf
         return;
     }
     // A net_pcap device reads a file for each of its queues.
-    const std::size_t files =
-        port.device.starts_with("net_pcap") ? split_device(port.device).count("rx_pcap") : 0;
+    const std::size_t files = parse_device(port.device).rx_pcaps.size();
     if (files != 0 && files < port.rx_queues)
         findings.error("rx-queues-device", path,
                        fmt::format("{} receive queues, and the device reads {} file{}", port.rx_queues, files,
@@ -171,15 +156,7 @@ void check_queues_of(const std::string& name, const PortConfig& port, const Conf
 
 }  // namespace
 
-std::vector<std::string_view> captures_of(std::string_view device, std::string_view wanted) {
-    std::vector<std::string_view> files;
-    for (const auto& [key, file] : split_device(device).arguments)
-        if (key == wanted && !file.empty()) files.push_back(file);
-    return files;
-}
-
 void check_devices(const Config& config, Findings& findings) {
-    std::map<std::string, Device, NaturalOrder> devices;
     std::map<std::string, std::string, std::less<>> owners;
     for (const auto& [name, port] : config.ports) {
         const bool real = config.clock == ClockKind::real_time;
@@ -190,9 +167,9 @@ void check_devices(const Config& config, Findings& findings) {
                                "write device = \"...\", or clock = \"virtual\"");
             continue;
         }
-        const Device& device = devices.emplace(name, split_device(port.device)).first->second;
+        const Device device = split_device(port.device);
         const auto [owner, is_new] =
-            owners.emplace(full_pci_address(device.name).value_or(std::string(device.name)), name);
+            owners.emplace(full_pci_address(device.name).value_or(device.name), name);
         if (!is_new)
             findings.error(
                 "device-twice", port_path(name, "device"),
@@ -201,12 +178,12 @@ void check_devices(const Config& config, Findings& findings) {
         if (real && port.peer && device.count("rx_pcap") == 0)
             findings.warn(
                 "peer-real", port_path(name, "peer"),
-                "no effect: under the real clock the peer is what is on the cable, but for a capture",
+                "no effect: under the real clock the peer is the device on the cable, except for a capture",
                 "leave peer out");
         if (!real) check_virtual_device(port_path(name, "device"), device, findings);
         check_arguments(port_path(name, "device"), port, device, findings);
     }
-    check_kernel(config, devices, findings);
+    check_kernel(config, findings);
 }
 
 void check_receive_queues(const Config& config, Findings& findings) {
@@ -228,8 +205,8 @@ void check_slow_path(const Config& config, Findings& findings) {
                           "no effect: it is the responder that would answer", "write responder = true");
         if (port.responder && port.device.starts_with("xdp:") && !config.kernel.routes)
             findings.warn("responder-kernel", port_path(name, "responder"),
-                          "of use for what is too long alone: the kernel gets the rest at this port's "
-                          "interface, and answers for the addresses that the interface has, for no other",
+                          "of use for oversize packets alone: the kernel gets the rest at this port's "
+                          "interface, and answers for the interface's addresses only",
                           "leave it out, and give the interface the port's address");
         if (port.responder && port.address.empty())
             findings.note("responder-address", port_path(name, "responder"),

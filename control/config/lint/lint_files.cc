@@ -1,5 +1,4 @@
-// Finds files that are written and have another part, too, and settings of [decisions] that cannot work, or
-// are hardly meant.
+// Finds files that are written twice, or read and written, and settings of [decisions] that cannot work.
 #include <fmt/format.h>
 
 #include <set>
@@ -8,6 +7,7 @@
 #include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/decision_filter.hh"
 #include "control/config/schema/values.hh"
+#include "dataplane/ports/device.hh"
 #include "lib/buffer/fill_board.hh"
 
 namespace sluice {
@@ -16,10 +16,9 @@ FileRoles configured_files(const Config& config) {
     FileRoles roles;
     for (const auto& [name, port] : config.ports) {
         const std::string key = lint::port_path(name, "device");
-        for (const std::string_view file : lint::captures_of(port.device, "rx_pcap"))
-            roles.reads(key, std::string(file));
-        for (const std::string_view file : lint::captures_of(port.device, "tx_pcap"))
-            roles.writes(key, std::string(file));
+        const DeviceText device = parse_device(port.device);
+        for (const std::string& file : device.rx_pcaps) roles.reads(key, file);
+        roles.writes(key, device.tx_pcap);
     }
     roles.writes("decisions.file", config.decisions.file);
     for (const auto& [name, mirror] : config.mirrors) {
@@ -33,7 +32,7 @@ FileRoles configured_files(const Config& config) {
 namespace lint {
 
 void check_files(const Config& config, Findings& findings) {
-    std::set<std::pair<std::string, std::string>> told;  // a mirror's second file meets that of another, too
+    std::set<std::pair<std::string, std::string>> told;  // each of a mirror's two files may meet another's
     for (const FileRoles::Clash& each : configured_files(config).clashes()) {
         const bool twice = each.other_is_written;
         const std::string& at = (twice ? each.written : each.other).what;

@@ -1,4 +1,4 @@
-// Flows of simulated hosts: between hosts that are there, with one way to begin messages.
+// Flows of simulated hosts: between existing hosts, and with either depth or load.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class FlowChecks {
         }
     }
 
-    // Of each sender of data and its receiver; said once.
+    // Checks the pairs of a sender of data and its receiver, up to the first finding.
     void recovery() {
         for (const std::string& sender : flow_.senders())
             for (const std::string& receiver : flow_.receivers())

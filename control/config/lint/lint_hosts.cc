@@ -38,7 +38,7 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
                       "write drain = \"unlimited\"");
 }
 
-// Only a SEND needs a receive that is posted.
+// Only a SEND needs a posted receive.
 void check_rnr(const std::string& name, const HostConfig& host, const Config& config, Findings& findings) {
     if (host.rnr_chance.parts_per_billion == 0 || config.flows.empty()) return;
     for (const FlowConfig& flow : config.flows)
@@ -54,7 +54,7 @@ bool says_mtu(const std::string& name, const HostConfig& host, const Config& con
            config.source.find("host.default.mtu").line != 0;
 }
 
-// Of the host's MTU; of the port's, where the host leaves its own as it is.
+// Reports the host's MTU, or the port's when the host has the default.
 void check_mtu(const std::string& name, const HostConfig& host, const PortConfig& port, const Config& config,
                Findings& findings) {
     const std::uint32_t bytes = ip_bytes(host);

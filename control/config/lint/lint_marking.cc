@@ -1,12 +1,10 @@
-// ECN before PFC: a queue is to signal congestion before its senders are paused (Zhu et al., DCQCN, SIGCOMM
-// 2015, 4).
+// ECN before PFC: a queue should mark before its senders are paused (Zhu et al., DCQCN, SIGCOMM 2015, 4).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
-#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/lint/lint_parts.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice::lint {
@@ -63,16 +61,17 @@ const WredCurve& curve_of(const WredProfile& profile) {
     return profile.has_ect ? profile.ect : profile.color[0];
 }
 
-// In the worst case all that a group holds lies in equal parts in the queues of `ports` ports.
+// In the worst case a group's packets wait in equal parts in the queues of `ports` ports.
 void check_first_mark(const std::string& name, unsigned queue, const WredCurve& curve,
-                      const GroupShare& share, std::size_t ports, PortFindings& findings) {
+                      const GroupShare& share, std::size_t ports, Findings& findings) {
     const std::uint64_t first = curve.min();
     const std::uint64_t congested = first == 0 ? ports : (share.bytes - 1) / first;
     if (congested >= ports) return;
     const std::uint64_t good = (share.bytes + ports - 1) / ports - 1;
     findings.add(
-        congested == 0 ? Severity::warning : Severity::note, "ecn-after-pause", name,
-        fmt::format("queue.{}.wred", queue),
+        congested == 0 ? Severity::warning : Severity::note, "ecn-after-pause",
+        port_path(name, fmt::format("queue.{}.wred", queue)),
+
         fmt::format(
             "the first mark at {} bytes is not below alpha S / (n (1 + k alpha)) = {} bytes, with S {} "
             "bytes, k {} and {}, for n = {} ports: marks come before pauses while no more than {} of "
@@ -83,10 +82,10 @@ void check_first_mark(const std::string& name, unsigned queue, const WredCurve& 
 }
 
 void check_last_mark(const std::string& name, unsigned queue, const WredCurve& curve, const GroupShare& share,
-                     PortFindings& findings) {
+                     Findings& findings) {
     if (curve.max() <= share.bytes || curve.min() >= share.bytes) return;
     findings.note(
-        "ecn-max", name, fmt::format("queue.{}.wred", queue),
+        "ecn-max", port_path(name, fmt::format("queue.{}.wred", queue)),
         fmt::format(
             "all is marked from {} bytes on, {} above the {} at which a lone sender is paused: "
             "{:.3g} % is marked there",
@@ -96,19 +95,19 @@ void check_last_mark(const std::string& name, unsigned queue, const WredCurve& c
 }
 
 void check_curve(const std::string& name, unsigned queue, const EffectivePort& port, std::uint32_t mtu,
-                 PortFindings& findings) {
+                 Findings& findings) {
     const WredProfile& profile = *port.wred_profile[queue];
     const std::string key = fmt::format("queue.{}.wred", queue);
     const std::uint64_t least = 2ULL * mtu;
     if (const std::uint64_t first = curve_of(profile).min(); first < least)
         findings.warn(
-            "ecn-min", name, key,
+            "ecn-min", port_path(name, key),
             fmt::format("the first mark at {} bytes is {} below two packets of the MTU: a queue that is "
                         "busy, not congested, is marked",
                         first, least - first),
             fmt::format("name a [wred.NAME] with a min of {} bytes", least));
     if (profile.drop_non_ect.value_or(false) && port.queue[queue].lossless)
-        findings.warn("wred-drops-lossless", name, key,
+        findings.warn("wred-drops-lossless", port_path(name, key),
                       "drop_non_ect drops packets of a lossless queue that are not ECN capable",
                       "write drop_non_ect = false");
 }
@@ -117,27 +116,25 @@ bool marks(const EffectivePort& port, unsigned queue) {
     return port.wred_profile[queue] && port.wred_profile[queue]->ecn;
 }
 
-// A profile of plain RED on a queue that RoCE's packets leave by.
-void check_plain_red(const std::string& name, unsigned queue, const EffectivePort& port,
-                     PortFindings& findings) {
+void check_plain_red(const std::string& name, unsigned queue, const EffectivePort& port, Findings& findings) {
     const std::string key = fmt::format("queue.{}.wred", queue);
     const bool never_drops = port.wred_profile[queue]->drop_non_ect == false;
     if (never_drops || port.queue[queue].lossless)
         findings.warn(
-            "ecn-off", name, key,
+            "ecn-off", port_path(name, key),
             fmt::format("wred.{} has ecn = false, and {}: the profile has no effect, {}", port.wred[queue],
                         never_drops ? "drop_non_ect = false drops nothing" : "a lossless queue drops nothing",
                         port.queue[queue].lossless ? "senders are slowed by pauses alone"
                                                    : "senders are slowed by losses alone"),
             "write ecn = true");
     else
-        findings.warn("ecn-off", name, key,
+        findings.warn("ecn-off", port_path(name, key),
                       fmt::format("wred.{} has ecn = false: RoCE's queue drops early and marks nothing",
                                   port.wred[queue]),
                       "write ecn = true");
 }
 
-// The queues that are to be marked: lossless ones, those that a peer may hold, and those of a rule for RoCE.
+// The queues that should mark: lossless ones, those that a peer may pause, and the one of roce_tc.
 unsigned roce_queues(const EffectivePort& port) {
     unsigned queues = 0;
     for (unsigned n = 0; n < classes; ++n)
@@ -150,7 +147,7 @@ unsigned roce_queues(const EffectivePort& port) {
 
 }  // namespace
 
-void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+void check_marking(const Config& config, const EffectiveQos& qos, Findings& findings) {
     const auto shares = smallest_shares(qos);
     for (const auto& [name, port] : qos.ports) {
         for_each_class(roce_queues(port), [&, &port_name = name, &effective = port](ClassId n) {
@@ -159,7 +156,7 @@ void check_marking(const Config& config, const EffectiveQos& qos, PortFindings& 
                 check_plain_red(port_name, n, effective, findings);
             if (effective.wred_profile[n] || effective.wred[n] != "none") return;
             findings.warn(
-                "ecn-off", port_name, fmt::format("queue.{}.wred", n),
+                "ecn-off", port_path(port_name, fmt::format("queue.{}.wred", n)),
                 "RoCE's queue neither marks nor drops early: its senders are slowed by pauses alone",
                 "write wred = \"linear\"");
         });

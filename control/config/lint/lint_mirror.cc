@@ -1,4 +1,4 @@
-// Finds mirrors that cannot work, or are hardly meant.
+// Finds mirrors that cannot work, or have keys without effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool may_be_host(const IpAddress& address) {
                 : judge_ipv4(any_v4, load_be<std::uint32_t>(address.bytes.data()))) == DropReason::none;
 }
 
-// A collector that is another host, can be answered for, and gets no more than a rate.
+// The collector must be another host, with a source address of its family, and the mirror must have a rate.
 void check_collector(const std::string& name, const MirrorConfig& mirror, const Config& config,
                      Findings& findings) {
     const IpAddress& to = *mirror.collector;
@@ -55,7 +55,7 @@ void check_collector(const std::string& name, const MirrorConfig& mirror, const 
             has_source |= own.address.is_v6 == to.is_v6 && !is_link_local(own.address);
             if (own.address == to)
                 findings.error("mirror-collector", key,
-                               fmt::format("{} is the address of port {}: the switch is no collector",
+                               fmt::format("{} is the address of port {}: the switch is not a collector",
                                            print_address(to), in_quotes(port)),
                                "name another host's address");
         }

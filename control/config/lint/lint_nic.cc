@@ -31,7 +31,7 @@ void check_pfc(const std::string& name, const EffectivePort& effective, const Po
                    "write qos = \"lossy\", or take another card");
 }
 
-// A wire that is to pass PFC on sees none that the card keeps.
+// A card that consumes PFC frames hands none to a wire that passes PFC.
 void check_wire(const std::string& name, const Config& config, const PortCapabilities& can,
                 Findings& findings) {
     if (can.pfc.tx == PfcTx::software) return;

@@ -1,5 +1,4 @@
-// Judges a configuration by the network cards that it runs on: the checks that need a started port. At the
-// start, and before every change. Ids: control/config/schema/findings.def.
+// Judges a configuration by its started network cards, at the start and before every change.
 #pragma once
 
 #include <functional>
@@ -12,16 +11,16 @@
 
 namespace sluice {
 
-// Of a port's device while it runs.
+// The device of a port as it runs.
 struct NicState {
-    const PortCapabilities* can = nullptr;  // null: it is no NIC
+    const PortCapabilities* can = nullptr;  // null: it is not a NIC
     std::uint32_t link_mbps = 0;            // 0: down, or unknown
 };
 
 std::vector<Finding> lint_nics(const Config& config, const EffectiveQos& qos,
                                const std::function<NicState(const std::string& port)>& state_of);
 
-// "the link is of 25 Gb/s, speed = 100G"; empty while they agree, or where the link's is unknown.
+// "the link is of 25 Gb/s, and 100 Gb/s are configured: ..."; empty when they agree.
 std::string speed_mismatch(Rate configured, std::uint32_t link_mbps);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// Pauses that hold a sender: each is repeated at half its time, and must not end before the next has taken
-// effect at a sender that obeys. The sum is the loop that the headroom is made of (lib/pfc/headroom.hh).
+// A pause is repeated at half its time, and must not end before the repetition takes effect at the sender.
+// That takes the loop of the headroom (lib/pfc/headroom.hh).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "control/config/lint/lint_parts.hh"
-#include "control/config/lint/lint_qos_parts.hh"
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
 
@@ -19,8 +18,8 @@ struct PauseFault {
     std::string message, fix;
 };
 
-// `surely`: what comes between a pause and the next in some traffic; the rest of the loop is a bound, for a
-// cable delays both alike and a turn is seldom so long. `key`: of the quanta.
+// `surely`: the bytes between two pauses in some traffic; the rest of the loop is a bound, for the cable
+// delays both alike and a turn is seldom so long. `key`: that of the quanta.
 std::optional<PauseFault> pause_fault(const Config& config, const Headroom& loop, std::uint64_t surely,
                                       std::uint16_t quanta, std::string_view key) {
     const Duration byte = loop.inputs.rate.byte_time();
@@ -66,18 +65,17 @@ std::optional<PauseFault> pause_fault(const Config& config, const Headroom& loop
 }  // namespace
 
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
-                      PortFindings& findings) {
+                      Findings& findings) {
     if (port.masks.may_send == 0) return;
     const Headroom& loop = port.headroom;
     if (auto fault =
             pause_fault(config, loop, loop.unheld_bytes, config.ports.at(name).pfc_quanta, "pfc_quanta"))
-        findings.add(fault->severity, "pause-time", name, "pfc_quanta", std::move(fault->message),
+        findings.add(fault->severity, "pause-time", port_path(name, "pfc_quanta"), std::move(fault->message),
                      std::move(fault->fix));
 }
 
-// A host that takes in slowly pauses us. How much comes too much goes with its drain: all of it is a bound.
-std::vector<Finding> check_host_pauses(const Config& config, const EffectiveQos& qos) {
-    Findings findings(config);
+// A host with a slow drain pauses us. The excess depends on its drain, so the whole loop is a bound.
+void check_host_pauses(const Config& config, const EffectiveQos& qos, Findings& findings) {
     for (const auto& [name, host] : config.hosts) {
         const auto port = qos.ports.find(host.port);
         if (!host.drain || port == qos.ports.end() || port->second.masks.honors == 0) continue;
@@ -86,7 +84,6 @@ std::vector<Finding> check_host_pauses(const Config& config, const EffectiveQos&
             findings.add(fault->severity, "host-pause-time", host_path(name, "pause_quanta"),
                          std::move(fault->message), std::move(fault->fix));
     }
-    return findings.take();
 }
 
 }  // namespace sluice::lint

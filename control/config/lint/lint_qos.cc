@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "control/config/compile/compile.hh"
 #include "control/config/compile/qos.hh"
 #include "control/config/compile/qos_pools.hh"
-#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/values.hh"
 #include "dataplane/ports/device.hh"
 #include "dataplane/ports/ring_size.hh"
@@ -22,17 +21,20 @@ constexpr unsigned usual_lossless_classes = 2;
 constexpr std::uint64_t min_wire_bytes = 84;
 
 // The problems that effective_qos found.
-void report_problems(const EffectiveQos& qos, PortFindings& findings) {
-    for (const QosProblem& problem : qos.problems) findings.add(Severity::error, problem, problem.wrong);
+void report_problems(const Config& config, const EffectiveQos& qos, Findings& findings) {
+    const auto report = [&](Severity severity, const QosProblem& problem, std::string_view accepted) {
+        findings.add(severity, problem.id, problem.path(), fmt::format("{}{}", problem.wrong, accepted),
+                     problem.fix, problem.near.empty() ? SourcePlace{} : config.ports.at(problem.near).place);
+    };
+    for (const QosProblem& problem : qos.problems) report(Severity::error, problem, "");
     for (const QosProblem& problem : qos.tolerated)
-        findings.add(
-            Severity::warning, problem,
-            problem.wrong + (problem.id.name() == "headroom-small" ? ": accepted by small_xoff, not lossless"
-                                                                   : ": not lossless by configuration"));
+        report(Severity::warning, problem,
+               problem.id.name() == "headroom-small" ? ": accepted by small_xoff, not lossless"
+                                                     : ": not lossless by configuration");
 }
 
 // A shared headroom serves as many groups at once as fit in it, the largest first.
-void check_shared_headroom(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+void check_shared_headroom(const Config& config, const EffectiveQos& qos, Findings& findings) {
     for (const EffectivePool& pool : qos.pools) {
         if (pool.direction != PoolDirection::ingress || pool.shared_headroom_cells == 0) continue;
         std::vector<std::uint64_t> headrooms;
@@ -53,7 +55,7 @@ void check_shared_headroom(const Config& config, const EffectiveQos& qos, PortFi
         }
         if (served == headrooms.size()) continue;
         const std::uint64_t cell = qos.cell.bytes();
-        findings.add_at(
+        findings.add(
             served == 0 && !accepted ? Severity::error : Severity::warning, "headroom-pool",
             fmt::format("pool.{}.shared_headroom", pool.name),
             fmt::format("{} bytes are {} fewer than the {} of headroom that its {} lossless groups may need: "
@@ -67,11 +69,11 @@ void check_shared_headroom(const Config& config, const EffectiveQos& qos, PortFi
 }
 
 void check_lossless_classes(const std::string& name, const EffectivePort& port, std::uint32_t cell,
-                            PortFindings& findings) {
+                            Findings& findings) {
     const auto count = static_cast<unsigned>(std::popcount(port.lossless));
     if (count > usual_lossless_classes)
         findings.warn(
-            "lossless-classes", name, "pfc",
+            "lossless-classes", port_path(name, "pfc"),
             fmt::format("{} lossless classes take {} bytes of headroom on a port, {} take {}: more "
                         "than {} are seldom worth it",
                         count, count * port.headroom.xoff_cells * cell, usual_lossless_classes,
@@ -80,16 +82,17 @@ void check_lossless_classes(const std::string& name, const EffectivePort& port, 
 }
 
 void check_xon_offset(const Config& config, const std::string& name, const EffectivePort& port, CellSize cell,
-                      PortFindings& findings) {
+                      Findings& findings) {
     const std::uint64_t least = 2ULL * config.ports.at(name).mtu;
     for_each_class(port.lossless, [&](ClassId n) {
         const GroupLimits& group = port.group[n];
         if (group.xon_offset_cells >= least / cell.bytes()) return;
-        // A buffer profile has the values of a switch that is sold.
+        // A buffer profile has the values of a real switch.
         const bool is_said = config.ports.at(name).priority_group[n].xon_offset_bytes.has_value();
         findings.add(
-            is_said ? Severity::warning : Severity::note, "xon-offset", name,
-            fmt::format("priority_group.{}.xon_offset", n),
+            is_said ? Severity::warning : Severity::note, "xon-offset",
+            port_path(name, fmt::format("priority_group.{}.xon_offset", n)),
+
             fmt::format("XON {} bytes below the limit is fewer than two packets of the MTU, {} bytes: XOFF "
                         "and XON alternate with each",
                         std::uint64_t{group.xon_offset_cells} * cell.bytes(), least),
@@ -97,21 +100,20 @@ void check_xon_offset(const Config& config, const std::string& name, const Effec
     });
 }
 
-// A pause that is passed on is for the sender at the other end; one of ours beside it would be taken back by
-// it.
-void check_passing_pfc(const Config& config, const EffectiveQos& qos, PortFindings& findings) {
+// A pause that a wire passes on would cancel one of ours.
+void check_passing_pfc(const Config& config, const EffectiveQos& qos, Findings& findings) {
     for (const auto& [name, wire] : config.wires)
         for (const std::string& port : wire.ports)
             if (const auto found = qos.ports.find(port);
                 wire.passes_pfc && found != qos.ports.end() && found->second.lossless != 0)
                 findings.add(
-                    Severity::error, "wire-pfc", port, "qos",
+                    Severity::error, "wire-pfc", port_path(port, "qos"),
                     fmt::format("wire {} passes PFC on, and the port has lossless classes of its own", name),
                     "write qos = \"lossy\" for the port, or pfc = \"end\" for the wire");
 }
 
 // The frames that arrive between two turns must fit the receive ring.
-void check_receive_ring(const Config& config, const std::string& name, PortFindings& findings) {
+void check_receive_ring(const Config& config, const std::string& name, Findings& findings) {
     const PortConfig& port = config.ports.at(name);
     const bool real = config.clock == ClockKind::real_time;
     const Duration turn = real ? config.turn_max : config.virtual_turn;
@@ -126,7 +128,7 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
                    : ring_descriptors;
         const std::uint64_t real_ring_bytes = descriptors * packet_buffer_bytes(config);
         if (real_ring_bytes < bytes)
-            findings.warn("receive-ring", name, "speed",
+            findings.warn("receive-ring", port_path(name, "speed"),
                           fmt::format("{} bytes arrive in a turn of {}, the receive ring takes {}", bytes,
                                       print_time(turn), real_ring_bytes),
                           fmt::format("write turn_max = \"{}\"", turn_for(real_ring_bytes)));
@@ -135,56 +137,23 @@ void check_receive_ring(const Config& config, const std::string& name, PortFindi
     const std::uint64_t frames = (bytes + min_wire_bytes - 1) / min_wire_bytes;
     if (config.virtual_ring_frames < frames)
         findings.warn(
-            "receive-ring", name, "speed",
+            "receive-ring", port_path(name, "speed"),
             fmt::format("{} frames of 64 bytes may arrive in a turn of {}, the receive ring takes {}", frames,
                         print_time(turn), config.virtual_ring_frames),
             fmt::format("write virtual.rx_ring = {}", frames));
 }
 
 }  // namespace
-
-void PortFindings::add(Entry entry) {
-    for (Entry& known : entries_) {
-        if (known.severity != entry.severity || known.id.name() != entry.id.name() ||
-            known.key != entry.key || known.message != entry.message ||
-            known.port.empty() != entry.port.empty())
-            continue;
-        if (entry.port != known.last) ++known.others;
-        known.last = std::move(entry.port);
-        return;
-    }
-    entries_.push_back(std::move(entry));
-}
-
-void PortFindings::add(Severity severity, FindingId id, const std::string& port, std::string_view key,
-                       std::string message, std::string fix) {
-    add({severity, id, port, std::string(key), std::move(message), std::move(fix), {}, port});
-}
-
-void PortFindings::add(Severity severity, const QosProblem& problem, std::string message) {
-    add({severity, problem.id, problem.port, problem.key, std::move(message), problem.fix, problem.near,
-         problem.port});
-}
-
-std::vector<Finding> PortFindings::take() {
-    for (Entry& entry : entries_)
-        findings_.add(entry.severity, entry.id,
-                      entry.port.empty() ? entry.key : port_path(entry.port, entry.key),
-                      std::move(entry.message), std::move(entry.fix),
-                      entry.near.empty() ? SourcePlace{} : config_.ports.at(entry.near).place, entry.others);
-    return findings_.take();
-}
-
 }  // namespace lint
 
 std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     using namespace lint;
-    PortFindings findings(config);
+    Findings findings(config, true);
     if (qos.profile != nullptr)
-        findings.add_at(Severity::note, "buffer-profile", "buffer.profile",
-                        profile_sentence(config, *qos.profile),
-                        "look at sluiced --check for all that it gives, and write what is to differ");
-    report_problems(qos, findings);
+        findings.add(Severity::note, "buffer-profile", "buffer.profile",
+                     profile_sentence(config, *qos.profile),
+                     "see sluiced --check for its values, and write those that should differ");
+    report_problems(config, qos, findings);
     check_shared_headroom(config, qos, findings);
     for (const auto& [name, port] : qos.ports) {
         check_lossless_classes(name, port, qos.cell.bytes(), findings);
@@ -196,10 +165,10 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     check_marking(config, qos, findings);
     check_class_ways(config, qos, findings);
     check_minimums(qos, findings);
-    std::vector<Finding> found = findings.take();
-    for (auto* check : {check_host_pauses, check_host_classes, check_mirror_classes})
-        for (Finding& finding : check(config, qos)) found.push_back(std::move(finding));
-    return found;
+    check_host_pauses(config, qos, findings);
+    check_host_classes(config, qos, findings);
+    check_mirror_classes(config, qos, findings);
+    return findings.take();
 }
 
 }  // namespace sluice

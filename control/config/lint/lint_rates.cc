@@ -1,9 +1,7 @@
-// Guaranteed rates: what their queues take from each other, and from the queue of CNPs.
+// Guaranteed rates: their sum, and the delay of the queue of CNPs.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
 
@@ -33,20 +31,20 @@ std::string minimum_of(std::uint8_t queues) {
 }
 
 void check_sum(const std::string& name, const PortSchedule& schedule, std::uint8_t queues,
-               PortFindings& findings) {
+               Findings& findings) {
     std::uint64_t sum = 0;
     for_each_class(queues, [&](ClassId n) { sum += schedule.queue[n].min_rate.bits_per_second; });
     const Rate most = link_rate(schedule);
     if (sum <= most.bits_per_second) return;
     findings.warn(
-        "min-rate-sum", name, minimum_of(queues),
+        "min-rate-sum", port_path(name, minimum_of(queues)),
         fmt::format("min_rate of {} is {} together, and the port sends {}: not all of it can be kept",
                     queues_by_number(queues), print_rate({sum}), print_rate(most)),
         fmt::format("write minimums of {} together at most", print_rate(most)));
 }
 
 void check_cnp_delay(const std::string& name, const EffectivePort& port, std::uint8_t queues,
-                     PortFindings& findings) {
+                     Findings& findings) {
     if (!port.map.cnp_tc) return;
     const auto cnp = static_cast<ClassId>(port.map.tc_to_queue[*port.map.cnp_tc]);
     const auto others = static_cast<std::uint8_t>(queues & ~(1U << cnp));
@@ -57,7 +55,7 @@ void check_cnp_delay(const std::string& name, const EffectivePort& port, std::ui
     with_minimum.queue[cnp].min_rate = gigabits(1);
     const auto better = delay_by_minimums(with_minimum, cnp);
     findings.warn(
-        "min-rate-cnp", name, minimum_of(others),
+        "min-rate-cnp", port_path(name, minimum_of(others)),
         fmt::format("min_rate of {} goes before CNPs (queue {}), which may wait {} for it: more than {}",
                     queues_by_number(others), cnp, delay ? print_time({delay->ps / 1000 * 1000}) : "for ever",
                     print_time(max_cnp_delay)),
@@ -68,7 +66,7 @@ void check_cnp_delay(const std::string& name, const EffectivePort& port, std::ui
 
 }  // namespace
 
-void check_minimums(const EffectiveQos& qos, PortFindings& findings) {
+void check_minimums(const EffectiveQos& qos, Findings& findings) {
     for (const auto& [name, port] : qos.ports) {
         const std::uint8_t queues = queues_with_minimum(port.schedule);
         if (queues == 0) continue;

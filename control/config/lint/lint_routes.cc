@@ -1,5 +1,4 @@
-// Addresses, neighbors and routes. A million of each is checked in well under a second: everything here
-// sorts once and compares neighboring entries.
+// Addresses, neighbors and routes: sorts once and compares adjacent entries, for a million of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,12 +39,12 @@ void to_nowhere(const IpPrefix& prefix, const NextHopConfig& hop, SourcePlace pl
     const std::string port = hop.port.empty() ? "" : fmt::format(" and port = \"{}\"", hop.port);
     findings.error(
         "route-to-nowhere", fmt::format("route {}", print_prefix(prefix)),
-        fmt::format("route to nowhere: {} goes by {}, which is no neighbor", print_prefix(prefix),
+        fmt::format("route to nowhere: {} goes by {}, which is not a neighbor", print_prefix(prefix),
                     text_of(hop)),
         fmt::format("add a [[neighbor]] with address = \"{}\"{}", print_address(hop.address), port), place);
 }
 
-// A wider subnet sorts before those inside it, so the subnets around it are on the stack when it comes.
+// A wider subnet sorts before those inside it, so the enclosing subnets are on the stack.
 void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
     std::sort(interfaces.begin(), interfaces.end(), [](const Interface& a, const Interface& b) {
         return std::tie(a.network.address.is_v6, a.network.address.bytes, a.network.length) <
@@ -53,7 +52,7 @@ void check_overlaps(std::vector<Interface> interfaces, Findings& findings) {
     });
     std::vector<const Interface*> around;
     for (const Interface& interface : interfaces) {
-        if (is_link_local(interface.address)) continue;  // one on each port is as it should be
+        if (is_link_local(interface.address)) continue;  // every port may have the same
         while (!around.empty() && !contains(around.back()->network, interface.network.address))
             around.pop_back();
         for (const Interface* outer : around) {
@@ -117,7 +116,7 @@ void check_neighbor(const NeighborConfig& neighbor, const Config& config, const 
                        "write the neighbor's address", neighbor.place);
 }
 
-// Sorted. A link-local one is a neighbor's at another port.
+// Sorted, without link-local ones, which may be a neighbor's at another port.
 std::vector<IpAddress> own_addresses(const Config& config) {
     std::vector<IpAddress> own;
     for (const Interface& interface : interfaces_of(config))

@@ -16,12 +16,12 @@ bool has_pfc(const PortConfig& port) {
     return !off && !(port.pfc && port.pfc->empty());
 }
 
-// The longest pause of one XOFF, at the slowest speed, is no storm.
+// The longest pause of one XOFF, at the slowest speed, is not a storm.
 static_assert(gigabits(1).byte_time() * (std::int64_t{0xFFFF} * quantum_bytes) <
               WatchdogConfig::min_detection);
 
-// A peer may hold us for as long as it takes to drain its buffer through one port, and the loop of its pause.
-// Its buffer is not known: as large as ours, and its ports as fast as the one between us.
+// A peer may pause us while it drains its buffer through one port, and for the loop of its pause. Its buffer
+// is assumed to be as large as ours, and its ports as fast as the one between us.
 void check_honest_pause(const Config& config, std::string path, const PortConfig& port, Duration detection,
                         Findings& findings) {
     const Rate speed = port.speed;

@@ -1,4 +1,4 @@
-// Wires: two ports that are there and on no other wire, that nothing is routed by, and rules that can be.
+// Wires: two existing ports, on no other wire and without routing, and rules that can work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void check_wired_neighbors(const Config& config, Findings& findings) {
                            "leave the neighbor out, and routes by it", neighbor.place);
 }
 
-// A host on a wire reaches the one at its other end.
+// A host on a wire reaches only the host at its other end.
 void check_wired_flows(const Config& config, Findings& findings) {
     if (config.wires.empty()) return;
     for (const FlowConfig& flow : config.flows)
@@ -71,43 +71,31 @@ void check_wired_flows(const Config& config, Findings& findings) {
             }
 }
 
-class RuleChecks {
-  public:
-    RuleChecks(const std::string& wire, const std::string& rule, const ImpairConfig& said, Findings& findings)
-        : wire_(wire), rule_(rule), said_(said), findings_(findings) {}
-
-    void check() {
-        const FaultAction action = said_.action;
-        const bool holds = action == FaultAction::delay || action == FaultAction::reorder;
-        if (action == FaultAction::delay && !said_.time)
-            error("time", "a delay has no time", "write time = \"10us\"");
-        only(holds, said_.time.has_value(), "time", "delay or reorder");
-        only(action == FaultAction::reorder, said_.frames.has_value(), "frames", "reorder");
-        only(action == FaultAction::cnp, said_.sender_qp.has_value(), "sender_qp", "cnp");
-        only(action == FaultAction::cnp, said_.cnp_dscp.has_value(), "cnp_dscp", "cnp");
-        const ImpairMatchConfig& match = said_.match;
-        if (match.probability == Chance{} && match.every == 0 && match.nth == 0)
-            error("match.probability", "it takes no frame", "write a chance above 0%, or leave it out");
-        if (action == FaultAction::cnp && match.opcode == cnp_opcode)
-            error("match.opcode", "no CNP answers a CNP", "write another opcode, or leave it out");
-    }
-
-  private:
-    void only(bool belongs, bool is_said, std::string_view key, std::string_view action) {
+void check_rule(const std::string& wire, const std::string& name, const ImpairConfig& rule,
+                Findings& findings) {
+    const auto error = [&](std::string_view key, std::string wrong, std::string fix) {
+        findings.error("wire-rule", impair_path(wire, name, key), std::move(wrong), std::move(fix),
+                       rule.place);
+    };
+    const auto only = [&](bool belongs, bool is_said, std::string_view key, std::string_view action) {
         if (is_said && !belongs)
-            error(key, fmt::format("it is of {}, and do is \"{}\"", action, to_string(said_.action)),
+            error(key, fmt::format("it is of {}, and do is \"{}\"", action, to_string(rule.action)),
                   "leave it out");
-    }
-    void error(std::string_view key, std::string wrong, std::string fix) {
-        findings_.error("wire-rule", impair_path(wire_, rule_, key), std::move(wrong), std::move(fix),
-                        said_.place);
-    }
-
-    const std::string& wire_;
-    const std::string& rule_;
-    const ImpairConfig& said_;
-    Findings& findings_;
-};
+    };
+    const FaultAction action = rule.action;
+    const bool holds = action == FaultAction::delay || action == FaultAction::reorder;
+    if (action == FaultAction::delay && !rule.time)
+        error("time", "a delay has no time", "write time = \"10us\"");
+    only(holds, rule.time.has_value(), "time", "delay or reorder");
+    only(action == FaultAction::reorder, rule.frames.has_value(), "frames", "reorder");
+    only(action == FaultAction::cnp, rule.sender_qp.has_value(), "sender_qp", "cnp");
+    only(action == FaultAction::cnp, rule.cnp_dscp.has_value(), "cnp_dscp", "cnp");
+    const ImpairMatchConfig& match = rule.match;
+    if (match.probability == Chance{} && match.every == 0 && match.nth == 0)
+        error("match.probability", "it takes no frame", "write a chance above 0%, or leave it out");
+    if (action == FaultAction::cnp && match.opcode == cnp_opcode)
+        error("match.opcode", "no CNP answers a CNP", "write another opcode, or leave it out");
+}
 
 }  // namespace
 
@@ -125,7 +113,7 @@ void check_wires(const Config& config, Findings& findings) {
                                fmt::format("port {} is an end of wire {} already", port, owner->second),
                                "give each wire its own ports", wire.place);
         }
-        for (const auto& [rule, said] : wire.impair) RuleChecks(name, rule, said, findings).check();
+        for (const auto& [rule, said] : wire.impair) check_rule(name, rule, said, findings);
     }
     check_wired_neighbors(config, findings);
     check_wired_flows(config, findings);

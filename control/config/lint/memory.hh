@@ -1,5 +1,5 @@
-// The memory of a switch, part by part, before any of it is taken: `--check` prints the sum, and a start that
-// does not fit the machine, or the cgroup it is in, is refused with it.
+// The memory of a switch, part by part, before the start, which is refused when it exceeds the machine's or
+// the cgroup's; `--check` prints it.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,22 @@ struct MemoryPart {
     std::string formula;
 };
 
-// The most that each part can take; memory that is touched only when needed counts, too.
+// The maximum of each part, with memory that is touched only when needed.
 std::vector<MemoryPart> memory_parts(const Config& config);
 std::uint64_t sum_of(const std::vector<MemoryPart>& parts);
 
-// "152.0 MB for 62500 + 3000 packet buffers ..." in one line.
+// "152.0 MB (packet buffers 101.2 MB, ...)".
 std::string memory_account(const Config& config);
 // The table of `--check`.
 std::string memory_table(const Config& config);
 std::string in_megabytes(std::uint64_t bytes);
 
-// `memory`: the machine has not as much. Nothing where that is not known.
+// The finding `memory`: the switch needs more than the machine has, where that is known.
 std::vector<Finding> lint_memory(const Config& config, const Machine& machine);
 
-// This machine as a configuration has to fit it: CPUs and memory. `root`: of the file system, for tests.
-//
-// A process is killed without a word when it takes more memory than one of the memory cgroups that it is in
-// allows, so the room is the least of the machine's available memory and of the rest of each of them, up to
-// the root. Pages of files that a cgroup only caches count as left: the kernel gives them up.
+// The CPUs and the memory of this machine. The kernel kills a process beyond the limit of any of its memory
+// cgroups, so the room is the least of the machine's available memory and of the rest of each cgroup up to
+// the root; pages of files that a cgroup caches count as free. `root`: of the file system, for tests.
 Machine this_machine();
 std::optional<MemoryRoom> memory_room(const std::string& root = {});
 

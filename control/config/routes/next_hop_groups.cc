@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "dataplane/path/policy.hh"
 #include "lib/route/ecmp.hh"
 
 namespace sluice {
@@ -27,7 +26,7 @@ bool is_balanced(const GroupKey& key) {
     return key.load_balance.value_or(LoadBalance::hash) != LoadBalance::hash;
 }
 
-// Each next hop of the buckets once, in their order, with its share.
+// The next hops of the buckets with their shares, in order.
 std::vector<BalanceMember> members_of(const std::vector<std::uint32_t>& buckets) {
     std::map<std::uint32_t, BalanceMember> by_hop;
     for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
@@ -68,7 +67,7 @@ NextHopGroups::NextHopGroups() {
     }
 }
 
-// A place that lost its neighbor gives its number up when there are no others.
+// When numbers run out, takes that of a place without a neighbor.
 std::optional<std::uint32_t> NextHopGroups::number_of(const Place& place) {
     if (const auto known = hop_numbers_.find(place); known != hop_numbers_.end()) return known->second;
     auto number = static_cast<std::uint32_t>(next_hops_.size());
@@ -159,7 +158,7 @@ std::vector<GroupHop> NextHopGroups::hosts(const IpAddress& address, RouteOrigin
     std::vector<GroupHop> hosts;
     for (auto at = known_.lower_bound({address, 0}); at != known_.end() && at->first.first == address; ++at)
         if (at->second[static_cast<unsigned>(origin)].is_host) hosts.push_back({address, at->first.second});
-    // So that a neighbor shares its group with the routes that go by it alone.
+    // Shares the group of the routes by this neighbor alone.
     if (origin == RouteOrigin::configuration && !hosts.empty()) return {{address}};
     return hosts;
 }
@@ -214,7 +213,7 @@ void NextHopGroups::fill(Entry& entry, const std::vector<std::uint32_t>& before)
           log2_members(entry.group.members), entry.group.first_member);
 }
 
-// A run of another length, where there was none or one of another; what there was is free at the commit.
+// Replaces a run by one of another length; the commit frees the old one.
 void NextHopGroups::renew(NumberRanges& numbers, std::optional<unsigned> log2_before, unsigned log2_count,
                           std::uint32_t& first) {
     if (log2_before == log2_count) return;

@@ -1,14 +1,12 @@
-// Groups of next hops, which routes go by, as lists of neighbors and weights, and which next hops and buckets
-// that is now.
+// Groups of next hops: for a configured list of neighbors and weights, the next hops and buckets that it has
+// now.
 //
-// A neighbor is an address at a port: behind each port an address is another one. A group belongs to a list
-// as it is configured, and keeps its number while a route has that list. When a neighbor comes or goes, the
-// groups that name it are filled anew and no route changes. Buckets stay with their members as far as the
-// weights allow, so flows stay where they are.
+// A neighbor is an address at a port. A group keeps its number while a route has its list. When a neighbor
+// comes or goes, the groups that name it are filled again, and no route changes. Buckets stay with their
+// members as far as the weights allow, so flows keep their paths.
 //
-// Changes are made step by step; then `commit` makes them final, or `roll_back` takes them back as if
-// they had never been. In between numbers and ranges that changes gave up are not given out again, for the
-// other side's tables have them still.
+// Changes are made step by step; then `commit` makes them final, or `roll_back` undoes them. Until then freed
+// numbers and ranges are not reused, because the other side's tables still have them.
 #pragma once
 
 #include <array>
@@ -27,7 +25,7 @@
 
 namespace sluice {
 
-// One side's tables of next-hop groups, by number.
+// The tables of next-hop groups of a side, by number.
 struct GroupTables {
     std::vector<NextHopGroup> next_hop_groups;
     std::vector<std::uint32_t> buckets;
@@ -44,7 +42,7 @@ struct GroupHop {
     auto operator<=>(const GroupHop&) const = default;
 };
 
-// What routes share a group by.
+// Routes with the same key share a group.
 struct GroupKey {
     std::vector<GroupHop> via;  // not empty
     std::optional<LoadBalance> load_balance;
@@ -66,7 +64,7 @@ struct EcmpGroup {
     std::vector<Member> members;  // in the order of `via`
 };
 
-// Numbers in runs of 2^n, given out and taken back.
+// Allocates numbers in runs of 2^n.
 class NumberRanges {
   public:
     std::uint32_t take(unsigned log2_count);
@@ -82,24 +80,23 @@ class NextHopGroups {
   public:
     NextHopGroups();
 
-    // One that is new gets buckets close to those of `before`. Nothing when there are max_next_hop_groups
-    // already.
+    // The group of a key; a new one gets buckets close to `before`'s. Nothing beyond max_next_hop_groups.
     std::optional<std::uint32_t> next_hop_group_of(const GroupKey& key, std::uint32_t before);
     using Place = std::pair<IpAddress, PortId>;
-    // The neighbor of that origin at a place; nothing: it is gone. Of two origins' the first counts.
-    // `is_host`: packets to its address go to it. False when there are max_next_hops already.
+    // Sets the neighbor of an origin at a place; nothing: it is gone. The first origin that has one counts.
+    // `is_host`: packets to its address go to it. False beyond max_next_hops.
     bool set_neighbor(const Place& place, RouteOrigin origin, const std::optional<NextHop>& now,
                       bool is_host);
     // The next hops of packets to this address itself; empty: that origin has no such neighbor.
     std::vector<GroupHop> hosts(const IpAddress& address, RouteOrigin origin) const;
-    // A route, or the neighbor's own prefix, has the group now or has it no more. Groups below
+    // A route, or the neighbor's own prefix, uses the group from now on, or no longer. Groups below
     // first_next_hop_group are fixed and not counted.
     void set_use(std::uint32_t group, const IpPrefix& prefix, RouteOrigin origin, bool is_route,
                  bool is_used);
     const GroupKey& key(std::uint32_t group) const { return entries_[group]->key; }
-    // Whether a group that a route names is balanced by more than its hash, whatever the policy says.
+    // True when a route names a mode of load balancing other than the hash.
     bool any_balanced() const { return balanced_ != 0; }
-    // Each neighbor of that origin, in order: what(address, next hop, whether it is the one that counts).
+    // Calls what(address, next hop, true if it counts) for each neighbor of an origin, in order.
     template <class What>
     void for_each_neighbor(RouteOrigin origin, What what) const {
         for (const auto& [place, known] : known_)
@@ -130,7 +127,7 @@ class NextHopGroups {
         std::array<std::set<IpPrefix>, route_origins> routes;
         std::array<bool, route_origins> is_neighbors_own{};
         bool is_used() const;
-        // The first that goes by it; null: none does.
+        // The first route that uses it, or null.
         const IpPrefix* name() const;
     };
     struct Told {  // by one origin
@@ -156,7 +153,7 @@ class NextHopGroups {
     std::set<std::pair<Place, std::uint32_t>> by_place_;  // groups that name it
     std::map<Place, Known> known_;                        // neighbors of every origin
     std::map<Place, std::uint32_t> neighbors_;            // numbers of those that count
-    // A place keeps its number while numbers last, so that its counters go on when the neighbor comes back.
+    // A place keeps its number while numbers last, so that its counters continue when the neighbor returns.
     std::map<Place, std::uint32_t> hop_numbers_;
     std::vector<NextHop> next_hops_;  // by number
     NumberRanges group_numbers_, bucket_numbers_, member_numbers_;

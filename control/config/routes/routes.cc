@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
-#include "dataplane/path/policy.hh"
 #include "lib/frame/headers.hh"
 #include "lib/values/endian.hh"
 
@@ -36,7 +35,7 @@ int common_bits(const IpAddress& a, const IpAddress& b) {
     return bits;
 }
 
-// Counts the second-level tables that prefixes of one family take; they come sorted.
+// Counts the second-level tables of the sorted prefixes of a family.
 class TableCount {
   public:
     explicit TableCount(unsigned root_bits) : root_bits_(root_bits) {}
@@ -94,7 +93,7 @@ Fib::Size fib_size(const Config& config, bool v6) {
     return size;
 }
 
-// Of all the configuration's prefixes of a family; fn is called for each.
+// Calls fn for each of the configuration's prefixes of a family.
 template <class Function>
 void for_each_prefix(const Config& config, bool v6, Function fn) {
     const auto tell = [&](const IpPrefix& prefix) {
@@ -325,15 +324,14 @@ void Routes::name_in(Policy& policy) const {
 void Routes::published() {
     if (!std::exchange(changed_, false)) return;
     active_ = idle();
-    // No worker reads the other side any more. Both sides have the same size, so the same entries fit.
+    // Both sides have the same size, so the same entries fit.
     next_hop_groups_.write(sides_[idle()].tables);
     synchronize(idle());
     next_hop_groups_.commit();
     forget_unused();
 }
 
-// In the order of prefixes, those that cover an address come before it. The one right before it covers it, or
-// shows how many bits anything that does can have.
+// Prefixes that cover an address sort before it: the one right before covers it, or bounds their length.
 Routes::Prefixes::const_iterator Routes::longest(const IpAddress& address, int length, unsigned side) const {
     while (length >= 0) {
         auto at = prefixes_.upper_bound(network_of({address, static_cast<std::uint8_t>(length)}));

@@ -1,8 +1,8 @@
-// Routes, neighbors and interface addresses as the workers look them up.
+// Routes, neighbors and interface addresses for the workers.
 //
-// Left-right: two sides, each with its forwarding tables and groups. A change goes to the side that no worker
-// reads, the policy that names it is published, and when every worker runs that policy the other side
-// follows. The cost of both is that of the changes.
+// Left-right: two sides, each with its forwarding tables and groups. `change` writes the side that no worker
+// reads, the caller publishes a policy that names it, and when every worker runs that policy `published`
+// updates the other side. The cost of both is that of the changes.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace sluice {
 
 // Sizes of the forwarding tables: configured, or those that the configuration needs.
 Fib::Sizes fib_sizes(const Config& config);
-// Of the tables for longer prefixes, how many the configuration's own prefixes of a family take.
+// The second-level tables that the configuration's prefixes of a family take.
 std::size_t tables_needed(const Config& config, bool v6);
 
 class Routes {
@@ -36,29 +36,28 @@ class Routes {
     // Null when memory did not suffice. `by_destination`: no two routes share a group.
     static std::unique_ptr<Routes> create(const Fib::Sizes& sizes, bool by_destination = false);
 
-    // Of the configuration: whole or not at all; an error is one line that names the entry that does not fit.
-    // Of the kernel, which does not ask: entries that fit, without the others. Then, or when a policy that
-    // names the tables runs everywhere, comes the next change.
+    // The configuration's changes apply whole or not at all; an error is a line that names the entry that
+    // does not fit. Of the kernel's, entries that do not fit are left out. Then call
+    // `published`.
     std::string change(const RouteChanges& changes, const Ports& ports);
-    // By the last change of the kernel's: how many, and the first one's error.
+    // Entries that the last change of the kernel's left out: their number, and the first error.
     struct LeftOut {
         std::size_t count = 0;
         std::string first;
     };
     const LeftOut& left_out() const { return left_out_; }
-    // The routing part of a policy: the tables with the last changes.
+    // Fills in the routing part of a policy: the tables with the last change.
     void name_in(Policy& policy) const;
-    // Every worker runs that policy: the other side follows.
+    // Every worker runs that policy: updates the other side.
     void published();
 
-    // The kinds of entry that a prefix can have, the preferred one first; of two origins the first is
-    // preferred.
+    // The kinds of entry of a prefix, the preferred one first; the first origin is preferred, too.
     enum class Kind : std::uint8_t { own_address, neighbor, route, subnet };
     struct Source {
         RouteOrigin origin;
         Kind kind;
     };
-    // The longest prefix that covers the address in the tables that workers use, and its kind of entry.
+    // The longest prefix that covers the address in the workers' tables, and its kind of entry.
     struct Match {
         IpPrefix prefix;
         Source source;
@@ -118,16 +117,15 @@ class Routes {
     Routes() = default;
     unsigned idle() const { return 1 - active_; }
     std::string change_tables(const RouteChanges& changes, const Ports& ports);
-    // False: the change is to be taken back for this error.
+    // False: this error undoes the change.
     bool goes_on(RouteOrigin origin, const std::string& error);
     std::string set_neighbor(const RouteChanges::Neighbor& change, RouteOrigin origin, const Ports& ports);
     std::string set_route(const RouteChanges::Route& change, RouteOrigin origin, const Ports& ports);
-    // The group of this list at a prefix, with buckets close to those of the group there.
+    // The group of a key at a prefix, with buckets close to those of the group there.
     std::optional<std::uint32_t> group_at(const IpPrefix& prefix, Source source, const GroupKey& key);
     void set_route(const IpPrefix& prefix, Source source, std::uint32_t group);
     std::uint32_t exchange(Prefix& entry, const IpPrefix& prefix, Source source, std::uint32_t group);
-    // Brings a side to the wanted state of the prefixes in `steps_`. An error when one does not fit that is
-    // not to be left out.
+    // Brings a side to the wanted state of the prefixes in `steps_`. An error: an entry does not fit.
     std::string synchronize(unsigned side);
     void roll_back();
     void forget_unused();

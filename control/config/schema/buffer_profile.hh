@@ -1,10 +1,8 @@
 // Buffers of real switches: `buffer.profile = "tomahawk3"`.
 //
-// A profile is a file of conf/profiles, part of the binary: memory and cell, pools, and what groups and
-// queues have that the configuration says nothing of. It stands between the configuration, whose values go
-// before its own, and the presets, which it goes before. Memory and cell are defaults of the keys
-// buffer.size and buffer.cell when the configuration is read; the rest is looked up when it is compiled
-// (compile/qos.hh).
+// A profile is a file of conf/profiles, part of the binary: memory and cell, pools, and limits of groups and
+// queues. The configuration's values override it, and it overrides the presets. Memory and cell are defaults
+// of buffer.size and buffer.cell at parsing; compile/qos.hh looks the rest up.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +16,14 @@
 
 namespace sluice {
 
-// Of a priority group or a queue; absent: as the preset has it.
+// Limits of a priority group or a queue; absent: the preset's.
 struct ProfileLimits : ThresholdConfig {
     std::optional<std::uint64_t> size_bytes;  // reserved
     std::optional<std::uint64_t> xon_bytes;
     std::optional<std::uint64_t> xon_offset_bytes;
 };
 
-// Of a lossless group at this speed, for cables up to this length.
+// The headroom of a lossless group at this speed, for cables up to this length.
 struct ProfileHeadroom {
     Rate speed{};
     std::uint32_t cable_m = 0;
@@ -44,7 +42,7 @@ struct BufferProfile {
     ProfileLimits lossless_group, lossy_group, lossless_queue, lossy_queue;
     std::vector<ProfileHeadroom> headroom;
 
-    // The row of the shortest cable that is long enough; null: the profile has none, and it is computed.
+    // The row of the shortest cable that is long enough; null: there is none, and the headroom is computed.
     const ProfileHeadroom* headroom_of(Rate speed, std::uint32_t cable_m) const;
 };
 
@@ -52,13 +50,12 @@ constexpr std::string_view no_profile = "none";
 
 // "none" first.
 std::vector<std::string> buffer_profile_names();
-// Null for "none", and for a name that is no profile's.
+// Null for "none", and for a name that is not a profile's.
 const BufferProfile* buffer_profile(std::string_view name);
-// Sets buffer.size and buffer.cell to what the configuration has without them: the profile's, or the
-// built-in defaults.
+// Sets buffer.size and buffer.cell to their defaults: the profile's, or the built-in ones.
 void start_from_profile(Config& config);
 
-// What find_profile reads; a test reads each.
+// For tests, which parse each file.
 tl::expected<BufferProfile, std::vector<ConfigError>> parse_buffer_profile(std::string_view text,
                                                                            std::string_view file);
 

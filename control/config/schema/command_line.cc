@@ -41,7 +41,7 @@ const ProgramVerb* find_verb(const Program& program, std::string_view name) {
     return found == program.verbs.end() ? nullptr : &*found;
 }
 
-// With a verb of its own options `sluiced page --help` tells of that alone.
+// `sluiced page --help` shows a verb with options of its own alone.
 bool is_on_its_own(const ProgramVerb* verb) {
     return verb != nullptr && !verb->name.empty() && !verb->options.empty();
 }
@@ -64,7 +64,7 @@ std::string usage_lines(const Program& program, std::span<const ProgramVerb> ver
 
 std::string verb_help(const Program& program, const ProgramVerb& verb);
 
-// With those of every program, or of every verb.
+// With the options that every program has, or every verb.
 std::vector<Option> options_of(const Program& program, const ProgramVerb* verb) {
     if (verb == nullptr) verb = &program.verbs.front();
     std::vector<Option> options = verb->options.empty() ? program.options : verb->options;

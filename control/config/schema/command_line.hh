@@ -1,8 +1,9 @@
-// A program's command line as one table: its parsing, help, man page and completion are made from it.
+// A program's command line as one table, from which parsing, help, man page and completion are made.
 //
-// Words are as getopt_long(3) takes them: --key VALUE or --key=VALUE, cut to any beginning that means one
-// option only, before or behind the operands; -- ends the options. --help, --man and --version are every
-// program's, and --complete WORDS... for bash's completion: what the last of the words may become.
+// Words are as getopt_long(3) takes them: --key VALUE or --key=VALUE, cut to any unambiguous beginning,
+// before or behind the operands; -- ends the options. Every program has --help, --man, --version, and for
+// bash
+// --complete WORDS..., which prints completions of the last word.
 #pragma once
 
 #include <fmt/format.h>
@@ -62,16 +63,15 @@ std::string help_text(const Program& program);
 std::string man_page(const Program& program);
 Words completions(const Program& program, std::span<const std::string> words);
 
-// For a program with a grammar of its own (sluicectl). The words that are no options; unless `strict`, an
-// option must be whole, and one that is unknown is a word. `said`: the options that were there. An error
-// is what is wrong.
+// For a program with a grammar of its own (sluicectl): returns the words that are not options, or what is
+// wrong. Unless `strict`, an option must be whole, and an unknown one is a word. `said`: the options found.
 tl::expected<Words, std::string> take_options(std::span<const Option> options,
                                               std::span<const std::string> words, bool strict,
                                               std::vector<const Option*>& said);
 std::string option_lines(std::span<const Option> options);
 void add_options(ManPage& page, std::span<const Option> options);
 
-// Ways to take a value. What they keep it in outlives the program.
+// Ways to take a value. The variable outlives the program.
 inline auto keep(std::string& out) {
     return [&out](const std::string& text) { return out = text, std::string(); };
 }

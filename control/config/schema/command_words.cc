@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <span>
 
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/decision_filter.hh"
@@ -46,14 +46,10 @@ ParsedCommand parse_route(const Words& words) {
         "add|replace PREFIX blackhole, or route delete PREFIX";
     if (words.size() < 3) return tl::unexpected(wanted);
     RouteCommand command{};
-    if (words[1] == "add")
-        command.verb = RouteVerb::add;
-    else if (words[1] == "replace")
-        command.verb = RouteVerb::replace;
-    else if (words[1] == "delete")
-        command.verb = RouteVerb::remove;
-    else
-        return tl::unexpected(wanted);
+    constexpr std::array<std::string_view, 3> verbs{"add", "replace", "delete"};  // as RouteVerb has them
+    const auto* const verb = std::ranges::find(verbs, words[1]);
+    if (verb == verbs.end()) return tl::unexpected(wanted);
+    command.verb = static_cast<RouteVerb>(verb - verbs.begin());
     const auto prefix = parse_network(words[2]);
     if (!prefix) return tl::unexpected(in_quotes(words[2]) + " " + prefix.error().wrong);
     command.route.prefix = *prefix;
@@ -112,7 +108,7 @@ ParsedCommand parse_decisions_command(const Words& words) {
     return DecisionsCommand{std::move(*wanted), joined(std::span(words).subspan(1), " ")};
 }
 
-// Keys of `match` may stand with those of the rule.
+// Keys of `match` may be mixed with those of the rule.
 ParsedCommand parse_wire(const Words& words) {
     static const std::string wanted =
         "wanted: wire add WIRE RULE do ACTION [KEY VALUE]..., or wire remove WIRE RULE";
@@ -128,15 +124,14 @@ ParsedCommand parse_wire(const Words& words) {
             std::string known;
             for (const auto* keys : {&of_rule, &of_match})
                 for (const std::string_view key : *keys) append_item(known, ", ", key);
-            return tl::unexpected(in_quotes(words[i]) + " is no key of a rule; known: " + known);
+            return tl::unexpected(in_quotes(words[i]) + " is not a key of a rule; known: " + known);
         }
         command.keys.emplace_back(match ? "match." + words[i] : words[i], words[i + 1]);
     }
     return command;
 }
 
-std::string check(const Config&, const PortCommand&) { return {}; }
-std::string check(const Config&, const QueueCommand&) { return {}; }
+std::string check(const Config&, const auto&) { return {}; }
 
 std::string check(const Config& config, const FaultCommand&) {
     return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only" : "";
@@ -169,7 +164,7 @@ std::string check(const Config& config, const SetCommand& command) {
 }
 
 std::string check(const Config& config, const WireCommand& command) {
-    // Whether the rule is there is not known before its time.
+    // An earlier event may add or remove the rule.
     Config then = config;
     if (const auto wire = then.wires.find(command.wire); wire != then.wires.end()) {
         wire->second.impair.erase(command.rule);
@@ -218,18 +213,13 @@ std::string parse_next_hops(std::span<const std::string> words, RouteConfig& rou
         const std::string& word = words[i];
         if (word == "blackhole") return "a blackhole has no next hop";
         if (word != "via" && word != "dev" && word != "weight" && word != "balance")
-            return in_quotes(word) + " is no word of a next hop";
+            return in_quotes(word) + " is not a word of a next hop";
         if (i + 1 == words.size()) return word + " wants a value";
         const std::string& value = words[i + 1];
         if (word == "via") {
             const auto address = parse_address(value);
             if (!address) return "via " + in_quotes(value) + " " + address.error().wrong;
             hops.push_back({*address});
-            continue;
-        }
-        if (word == "dev") {
-            if (hops.empty()) return "dev comes behind its via";
-            hops.back().port = value;
             continue;
         }
         if (word == "balance") {
@@ -240,11 +230,15 @@ std::string parse_next_hops(std::span<const std::string> words, RouteConfig& rou
             route.load_balance = *mode;
             continue;
         }
+        if (hops.empty()) return word + " comes behind its via";
+        if (word == "dev") {
+            hops.back().port = value;
+            continue;
+        }
         const auto weight = parse_integer(value);
         if (!weight || *weight < min_hop_weight || *weight > max_hop_weight)
             return fmt::format("weight {}: allowed: {} to {}", in_quotes(value), min_hop_weight,
                                max_hop_weight);
-        if (hops.empty()) return "weight comes behind its via";
         hops.back().weight = static_cast<std::uint32_t>(*weight);
     }
     if (hops.empty()) return "no next hop; say: via ADDRESS, or blackhole";
@@ -253,14 +247,15 @@ std::string parse_next_hops(std::span<const std::string> words, RouteConfig& rou
 
 tl::expected<Command, std::string> parse_command(std::string_view text) {
     const Words words = split_words(text);
-    if (!words.empty() && words[0] == "port") return parse_port(words);
-    if (!words.empty() && words[0] == "queue") return parse_queue(words);
-    if (!words.empty() && words[0] == "route") return parse_route(words);
-    if (!words.empty() && words[0] == "fault") return parse_fault(words);
-    if (!words.empty() && words[0] == "watchdog") return parse_watchdog(words);
-    if (!words.empty() && words[0] == "wire") return parse_wire(words);
-    if (!words.empty() && words[0] == "set") return parse_set(text);
-    if (!words.empty() && words[0] == "decisions") return parse_decisions_command(words);
+    const std::string verb = words.empty() ? "" : words[0];
+    if (verb == "port") return parse_port(words);
+    if (verb == "queue") return parse_queue(words);
+    if (verb == "route") return parse_route(words);
+    if (verb == "fault") return parse_fault(words);
+    if (verb == "watchdog") return parse_watchdog(words);
+    if (verb == "wire") return parse_wire(words);
+    if (verb == "set") return parse_set(text);
+    if (verb == "decisions") return parse_decisions_command(words);
     return tl::unexpected("unknown command " + in_quotes(text) +
                           "; known: port, queue, route, fault, watchdog, wire, set, decisions");
 }

@@ -1,5 +1,5 @@
-// Operators' commands in words, as timed events and the socket give them: read and judged without a running
-// switch, which `commands` then has carry them out.
+// Operators' commands in words, from timed events and the socket: parsed and checked without a running
+// switch, on which `commands` then executes them.
 //
 //   port NAME up|down
 //   queue PORT.N hold|release
@@ -12,12 +12,9 @@
 //   watchdog big-red-switch on|off
 //   decisions on [port P] [egress P] [class N] [verdict V] [KEY VALUE]..., decisions off (decision_filter.hh)
 //   wire add WIRE RULE do ACTION [KEY VALUE]..., wire remove WIRE RULE
-//   set KEY VALUE, set KEY=VALUE                                                    (as config.set of the
-//   socket)
+//   set KEY VALUE, set KEY=VALUE                            (as config.set of the socket)
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,16 +73,15 @@ struct DecisionsCommand {
 
 using Command = std::variant<PortCommand, QueueCommand, RouteCommand, FaultCommand, WatchdogCommand,
                              SetCommand, DecisionsCommand, WireCommand>;
-// The configuration that the command makes of one, or why it does not.
+// `config` after the command, or why the command is refused.
 tl::expected<Config, std::string> with_wire_command(const Config& config, const WireCommand& command);
 tl::expected<Command, std::string> parse_command(std::string_view text);
 // The reason why the configuration does not allow it, or empty.
 std::string check_command(const Config& config, const Command& command);
 std::string check_command(const Config& config, std::string_view text);
 
-// The next hops of a route in words: `via ADDRESS [dev PORT] [weight N]`, again and again, and `balance
-// MODE`, or `blackhole`. Commands, events and sluicectl take them so.
-// In the order of the words; no hops: a blackhole. Empty, or an error's text that names the wrong word.
+// Parses the next hops of a route, for commands, events and sluicectl: any number of `via ADDRESS [dev PORT]
+// [weight N]`, and `balance MODE`, or `blackhole` (no hops). An error's text names the wrong word.
 std::string parse_next_hops(std::span<const std::string> words, RouteConfig& route);
 
 }  // namespace sluice

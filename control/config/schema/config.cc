@@ -39,7 +39,7 @@ struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }  // only read from
 };
 
-// The largest MTU up to the usual one that any kernel takes: by XDP a frame in one piece, within a page.
+// The default MTU, or with XDP the largest that every kernel takes: a frame in one piece, within a page.
 std::uint32_t usual_mtu(const PortConfig& port) {
     constexpr std::uint32_t every_kernels = 3800;
     return port.device.starts_with("xdp:") ? std::min(PortConfig{}.mtu, every_kernels) : PortConfig{}.mtu;

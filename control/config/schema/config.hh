@@ -1,4 +1,4 @@
-// The configuration as a value: the TOML file's, with every default filled in and nothing resolved.
+// The configuration as a value: the TOML file with every default filled in and nothing resolved.
 // `load_config` makes it, `check_config` (lint.hh) judges it, `compile` turns it into the workers' policy,
 // and `to_toml` (schema.hh) writes it down so that it loads back equal. Collections are sorted (ports in
 // natural order: p2 before p10), so that equal configurations compare equal.
@@ -61,8 +61,7 @@ struct MapConfig {
 
 enum class PoolDirection : std::uint8_t { ingress, egress };
 
-// Memory of one direction that groups or queues share. Values that are absent here and below come from the
-// preset (qos.hh).
+// Memory of one direction that groups or queues share. Values absent here and below are the preset's.
 struct PoolConfig {
     PoolDirection direction = PoolDirection::ingress;
     std::uint64_t size_bytes = 0;             // with the reserved parts and headrooms of its groups
@@ -122,7 +121,7 @@ struct QueueConfig : ThresholdConfig {
     bool operator==(const QueueConfig&) const = default;
 };
 
-// Of a port; absent values are the switch's.
+// A port's settings of the watchdog; absent values are the switch's.
 struct PortWatchdogConfig {
     std::optional<Duration> detection;
     std::optional<Duration> restoration;
@@ -135,8 +134,7 @@ struct PortConfig {
     Rate speed = gigabits(100);
     std::uint32_t cable_m = 5;
     std::optional<Duration> reaction;  // of the peer to our PFC; absent: headroom.hh has it by speed
-    // IP MTU in bytes, in [min_mtu, max_mtu]. Parsing gives a port on an interface of the kernel no more than
-    // fits a packet buffer, unless the file says one.
+    // IP MTU in bytes, in [min_mtu, max_mtu]. The default on an interface of the kernel fits a packet buffer.
     std::uint32_t mtu = 9100;
     std::optional<MacAddress> mac;  // absent: the device's, or 02:53:4c:00:00:<index> for a device without
     std::vector<IpPrefix> address;
@@ -167,7 +165,7 @@ struct PortConfig {
     bool operator==(const PortConfig&) const = default;
 };
 
-// Behind each port an address is another neighbor (169.254.0.1 or fe80::1 may be behind every one).
+// The same address behind another port is another neighbor (every port may have 169.254.0.1 or fe80::1).
 struct NeighborKey {
     IpAddress address;
     std::string port;
@@ -209,7 +207,7 @@ struct RouteConfig {
     bool operator==(const RouteConfig&) const = default;
 };
 
-// Sorted by their keys. Something may be there twice, until `check_config` has found it.
+// Sorted by their keys. Duplicates are possible until `check_config` refuses them.
 struct ByPrefix {
     using is_transparent = void;
     static const IpPrefix& key(const RouteConfig& route) { return route.prefix; }
@@ -227,10 +225,10 @@ struct ByNeighborKey {
 using RouteSet = std::multiset<RouteConfig, ByPrefix>;
 using NeighborSet = std::multiset<NeighborConfig, ByNeighborKey>;
 
-// off: nothing is set up for it. ready: waits for the command `decisions on`. on: from the start.
+// off: no rings. ready: rings, and recording starts with the command `decisions on`. on: from the start.
 enum class RecordMode : std::uint8_t { off, ready, on };
 
-// Decision records: which packets, and where to. Empty lists choose all.
+// Decision records: which packets, and the file. Empty lists choose all.
 struct DecisionsConfig {
     std::optional<RecordMode> record;   // absent: on with a file, ready when an event may switch it on
     std::string file;                   // JSON lines; empty: only the report says why
@@ -244,7 +242,7 @@ struct DecisionsConfig {
     bool operator==(const DecisionsConfig&) const = default;
 };
 
-// Load balancing of groups whose route says nothing else.
+// Load balancing of groups whose route does not name a mode.
 struct LoadBalanceConfig {
     LoadBalance mode = LoadBalance::hash;
     std::vector<ClassId> classes;                                // for others: the hash; empty: for all
@@ -262,14 +260,14 @@ struct EventConfig {
     bool operator==(const EventConfig&) const = default;
 };
 
-// What is to hold at the end of the run, as --assert has it.
+// A condition at the end of the run, as --assert takes it.
 struct ExpectationConfig {
     std::string that;
     SourcePlace place;
     bool operator==(const ExpectationConfig&) const = default;
 };
 
-// Tables of the forwarding tables for prefixes longer than /24, of 1 KiB each and twice; absent: chosen.
+// Second-level forwarding tables, for prefixes longer than /24, 2 x 1 KiB each; absent: chosen.
 struct FibConfig {
     std::optional<std::uint32_t> ipv4_tables;
     std::optional<std::uint32_t> ipv6_tables;
@@ -288,7 +286,7 @@ struct KernelConfig {
     bool operator==(const KernelConfig&) const = default;
 };
 
-// How much of each class control gets from a port.
+// The rate of each punt class that control takes from a port.
 struct PuntConfig {
 #define PUNT(name, rate, burst, sentence) PuntLimit name{rate, burst};
 #include "lib/punt/punt_classes.def"
@@ -368,7 +366,7 @@ struct Overrides {
     }
 };
 
-// One thing that is wrong with a file. Line 0: the file as a whole. `path` is the key, "port.p1.speed".
+// An error in a file. Line 0: the file as a whole. `path` is the key, "port.p1.speed".
 struct ConfigError {
     std::string file;
     SourcePlace place;
@@ -377,7 +375,7 @@ struct ConfigError {
     std::string allowed;  // may be empty
     std::string remedy;   // may be empty
 
-    // One line: `file:line:column: path: wrong; allowed: ...; do: ...`
+    // `file:line:column: path: wrong; allowed: ...; do: ...`, a single line.
     std::string text() const;
 };
 
@@ -390,25 +388,24 @@ constexpr std::size_t max_config_errors = 10'000;  // further ones are left out,
 
 using ConfigResult = tl::expected<Config, std::vector<ConfigError>>;
 
-// The configuration in `text`, or everything that is wrong with it, in the file's order. `file` is for
-// messages.
+// The configuration in `text`, or all its errors in the file's order. `file` is for messages.
 ConfigResult parse_config(std::string_view text, std::string_view file);
 ConfigResult load_config(const std::string& path);
 // The text of a file, a little more than max_config_bytes of it at most.
 tl::expected<std::string, ConfigError> read_config_file(const std::string& path);
 
-// Data room of a packet buffer. The virtual clock has small ones, of which a frame takes several: they are
-// most of the memory that a buffer costs. Devices of the real clock want a frame in one.
+// Data bytes of a packet buffer. Under the virtual clock buffers are small, and a frame takes several: they
+// are most of the memory of the switch. Devices under the real clock need a frame in one buffer.
 std::uint32_t packet_buffer_bytes(const Config& config);
-// Whether the device is an interface of the kernel, which receives a frame into one packet buffer.
+// True when the device is an interface of the kernel, which receives a frame into one packet buffer.
 bool on_kernel_interface(const PortConfig& port);
 
-// Sorts the lists that do not sort themselves, as parsing does: events by time, PFC priorities.
+// Sorts events by time and PFC priorities, as parsing does.
 void sort_config(Config& config);
 // Adds a route, its next hops sorted, or a neighbor.
 void add(Config& config, RouteConfig route);
 void add(Config& config, NeighborConfig neighbor);
-// Whether a next hop is a neighbor.
+// True when a next hop is a neighbor.
 bool has_neighbor(const NeighborSet& neighbors, const NextHopConfig& hop);
 
 }  // namespace sluice

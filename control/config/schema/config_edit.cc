@@ -58,7 +58,7 @@ class TextEdit {
     void replace(std::size_t begin, std::size_t end, std::string with) {
         pieces_.push_back({begin, end, false, std::move(with)});
     }
-    // Lines, in the order in which they are added at a place; those with a header of their own come last.
+    // Lines at one place keep the order of the calls; sections come last.
     void insert(std::size_t at, std::string lines) { replace(at, at, std::move(lines)); }
     void insert_section(std::size_t at, std::string lines) {
         pieces_.push_back({at, at, true, std::move(lines)});
@@ -101,7 +101,7 @@ std::optional<Present> present(std::string_view text) {
     return Present{std::move(*config), std::move(*statements)};
 }
 
-// Each value that the text states and that is another now.
+// Replaces each value in the text that differs from `wanted`.
 std::optional<std::string> with_stated_values(std::string_view text, const Config& wanted) {
     const auto now = present(text);
     if (!now) return std::nullopt;
@@ -150,8 +150,7 @@ std::size_t after_first_comment(std::string_view text) {
     return at < text.size() && text[at] == '\n' ? at + 1 : 0;
 }
 
-// Adds keys of one section, `lines` without their headers, where it stands, or behind the section that is
-// most like it.
+// Adds keys to their section, or a new section behind the one whose path has most parts in common.
 void add_to_section(TextEdit& edit, std::string_view text, const TomlStatements& statements,
                     const std::string& path, const std::string& header,
                     const std::vector<const ConfigValue*>& values) {
@@ -190,7 +189,7 @@ void add_to_section(TextEdit& edit, std::string_view text, const TomlStatements&
         edit.insert_section(behind, fmt::format("\n[{}]\n{}", header, lines));
 }
 
-// Adds the values that the text lacks and `wanted` needs: those that others start from, or all.
+// Adds the values of `wanted` that the text lacks: those that are bases of others, or all.
 std::optional<std::string> with_missing_values(std::string_view text, const Config& wanted, bool bases_only) {
     const auto now = present(text);
     if (!now) return std::nullopt;

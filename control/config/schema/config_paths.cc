@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "control/config/schema/key_paths.hh"
@@ -17,6 +17,43 @@
 
 namespace sluice {
 namespace {
+
+// True when the path is one of the schema's: NAME is any name, which may have dots, N an index.
+bool matches(std::span<const std::string> pattern, std::span<const std::string> path) {
+    if (pattern.empty() || path.empty()) return pattern.empty() && path.empty();
+    if (pattern[0] == "NAME") {
+        for (std::size_t taken = 1; taken <= path.size(); ++taken)
+            if (matches(pattern.subspan(1), path.subspan(taken))) return true;
+        return false;
+    }
+    const bool same = pattern[0] == "N"
+                          ? !path[0].empty() && std::all_of(path[0].begin(), path[0].end(),
+                                                            [](char c) { return c >= '0' && c <= '9'; })
+                          : pattern[0] == path[0];
+    return same && matches(pattern.subspan(1), path.subspan(1));
+}
+
+const KeyInfo* key_with_pattern(std::span<const std::string> path) {
+    static const std::vector<std::vector<std::string>> patterns = [] {
+        std::vector<std::vector<std::string>> all;
+        for (const KeyInfo& key : schema_keys()) all.push_back(split(key.path(), '.'));
+        return all;
+    }();
+    for (std::size_t i = 0; i < patterns.size(); ++i)
+        if (matches(patterns[i], path)) return &schema_keys()[i];
+    return nullptr;
+}
+
+// The next parts of the paths below this one: names, indexes, keys.
+std::set<std::string, NaturalOrder> names_below(const Config& config, const std::string& path) {
+    std::set<std::string, NaturalOrder> names;
+    for (const ConfigValue& value : config_values(config, path, true)) {
+        if (!path.empty() && !value.path.starts_with(path + ".")) continue;
+        const std::string rest = value.path.substr(path.empty() ? 0 : path.size() + 1);
+        names.insert(rest.substr(0, rest.find('.')));
+    }
+    return names;
+}
 
 using Values = std::map<std::string, std::string, NaturalOrder>;  // by path, as TOML
 
@@ -80,7 +117,7 @@ Values values_of(const Config& config) {
     return values;
 }
 
-// The value at a key of a sorted set now, and the one before.
+// The entry of a sorted set as text; empty: there is none.
 template <class Set, class Key, class Text>
 std::string text_at(const CopyOnWrite<Set>& set, const Key& key, Text text) {
     const auto found = set->find(key);
@@ -107,6 +144,62 @@ std::optional<std::string> list_item_at(const Config& config, std::string_view p
 }
 
 }  // namespace
+
+std::string usual_path(std::string_view path) {
+    constexpr std::string_view map = "default.map.", port = "default.port.";
+    if (path.starts_with(map)) return "map.default." + std::string(path.substr(map.size()));
+    if (path.starts_with(port)) return "default." + std::string(path.substr(port.size()));
+    return std::string(path);
+}
+
+const KeyInfo* key_at(std::string_view path) {
+    constexpr std::string_view section = "default.";
+    Words segments = split(path.starts_with(section) ? "port.any." + std::string(path.substr(section.size()))
+                                                     : std::string(path),
+                           '.');
+    if (const KeyInfo* key = key_with_pattern(segments)) return key;
+    segments.pop_back();
+    const KeyInfo* key = key_with_pattern(segments);
+    return key != nullptr && key->type.starts_with("table") ? key : nullptr;
+}
+
+bool is_there(const Config& config, const std::string& path) {
+    const auto values = config_values(config, path, true);
+    return std::any_of(values.begin(), values.end(), [&](const ConfigValue& value) {
+        return value.path == path || value.path.starts_with(path + ".");
+    });
+}
+
+ConfigError unknown_path(std::string_view path) {
+    std::vector<std::string> known;
+    for (const KeyInfo& key : schema_keys()) known.push_back(key.path());
+    const std::string near = nearest_name(path, known);
+    return path_error(path, "there is no such key", {},
+                      near.empty() ? "see sluiced --reference" : "perhaps " + near);
+}
+
+ConfigError missing_path(const Config& config, std::string_view path) {
+    constexpr std::size_t max_named = 16;
+    std::string there, lacking;
+    for (const std::string& segment : split(path, '.')) {
+        lacking = segment;
+        const std::string longer = there.empty() ? segment : there + "." + segment;
+        if (!is_there(config, longer)) break;
+        there = longer;
+    }
+    const auto known = names_below(config, there);
+    std::string names;
+    if (known.size() <= max_named)
+        for (const std::string& name : known) append_item(names, ", ", name);
+    return path_error(
+        path, fmt::format("{} has no {}", there.empty() ? "the configuration" : there, in_quotes(lacking)),
+        names, "see sluicectl config get");
+}
+
+ConfigError too_long_path(std::string_view path) {
+    return path_error(in_quotes(path), "the path is too long",
+                      fmt::format("at most {} bytes", max_path_bytes), "see sluiced --reference");
+}
 
 std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     const Values before = values_of(from);
@@ -138,7 +231,7 @@ std::vector<ConfigChange> config_changes(const Config& from, const Config& to) {
     for (const IpAddress& address : addresses)
         changes.push_back({"neighbor." + print_address(address), neighbors_text(from, address),
                            neighbors_text(to, address), false});
-    // Ports and hosts; and sections of defaults of which no key would tell, and which others may name.
+    // Ports and hosts; and sections without any key that differs, which others may name.
     const auto add_sections = [&](const std::string& kind, const auto& old, const auto& now, bool restart) {
         const auto add_those = [&](const auto& these, const auto& others, const Values& values,
                                    bool are_now) {

@@ -1,6 +1,5 @@
 // Changes of single values: the configuration is written as TOML, its tree is changed, and the text is read
 // and judged as a file would be.
-#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <array>
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_path_parts = 16;  // of tables in each other, as in a file
 
-// Lists may be long, and no path leads into them.
+// No path leads into the lists, which may be long.
 Config without_lists(const Config& config) {
     Config small = config;
     small.routes = {};
@@ -31,8 +30,7 @@ Config without_lists(const Config& config) {
     return small;
 }
 
-// The table that a path's last segment belongs in; null: there is none. With `make` it is made where it is
-// missing. Names with dots go before shorter ones.
+// The table that a path's last segment belongs in, made with `make`; null: there is none. Longer names win.
 std::pair<toml::table*, std::string> place_of(toml::table& root, const std::vector<std::string>& segments,
                                               bool make) {
     toml::table* table = &root;
@@ -63,16 +61,16 @@ std::optional<ConfigError> put(toml::table& document, const std::string& path, s
     const bool one_line = value.find_first_of("\r\n") == value.npos;
     auto parsed = one_line ? parse_toml_value(value) : std::nullopt;
     if (!parsed)
-        return path_error(path, in_quotes(value) + (one_line ? " is no value" : " is more than one line"));
-    const auto [table, key] = place_of(document, segments_of(path), true);
+        return path_error(path, in_quotes(value) + (one_line ? " is not a value" : " is more than one line"));
+    const auto [table, key] = place_of(document, split(path, '.'), true);
     if (table == nullptr) return unknown_path(path);
     table->insert_or_assign(key, *parsed->get("value"));
     return std::nullopt;
 }
 
-// A name with dots may be the last part, too, of a section that is taken away as a whole.
+// A whole section may be erased, whose name has dots.
 bool erase(toml::table& document, const std::string& path) {
-    const std::vector<std::string> segments = segments_of(path);
+    const std::vector<std::string> segments = split(path, '.');
     for (std::size_t last = 1; last <= segments.size(); ++last) {
         std::vector<std::string> parts(segments.begin(), segments.end() - static_cast<std::ptrdiff_t>(last));
         std::string name;

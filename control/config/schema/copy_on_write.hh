@@ -16,7 +16,7 @@ class CopyOnWrite {
         if (value_.use_count() != 1) value_ = std::make_shared<Value>(*value_);
         return *value_;
     }
-    // Equal without a look.
+    // Equal without a comparison.
     bool is_shared_with(const CopyOnWrite& other) const { return value_ == other.value_; }
     bool operator==(const CopyOnWrite& other) const {
         return is_shared_with(other) || *value_ == *other.value_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
 
@@ -42,7 +41,7 @@ std::string read_prefix(std::optional<IpPrefix>& out, const std::string& key, co
     return {};
 }
 
-// One pair of words; an error's text.
+// Reads a pair of words; an error's text, or empty.
 std::string read_pair(DecisionsConfig& out, const std::string& key, const std::string& word) {
     FlowFilter& flow = out.flow;
     if (key == "source") return read_prefix(flow.source, key, word);

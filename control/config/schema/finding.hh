@@ -1,4 +1,5 @@
-// An error in a configuration, or an oddity, with its numbers and the smallest edit that corrects it.
+// An error in a configuration, or an oddity, with its numbers and the smallest edit that corrects it. Its
+// name is a row of findings.def, checked at compile time.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,43 @@
 
 namespace sluice {
 
+struct KnownFinding {
+    std::string_view name;
+    bool may_be_forced;
+    std::string_view severity;  // usually
+    std::string_view when;
+};
+inline constexpr KnownFinding known_findings[] = {
+#define FINDING(name, forced, severity, when) {name, forced, severity, when},
+#include "control/config/schema/findings.def"
+#undef FINDING
+};
+
+constexpr const KnownFinding* find_known(std::string_view name) {
+    for (const KnownFinding& known : known_findings)
+        if (known.name == name) return &known;
+    return nullptr;
+}
+
+// For people: how to read findings, and the list of them.
+std::string_view findings_introduction();
+std::string findings_reference();
+
+class FindingId {
+  public:
+    // From a literal.
+    template <std::size_t size>
+    consteval FindingId(
+        const char (&name)[size])  // NOLINT(google-explicit-constructor,modernize-avoid-c-arrays)
+        : name_(name, size - 1) {
+        if (find_known(name_) == nullptr) throw "no finding of findings.def";
+    }
+    constexpr std::string_view name() const { return name_; }
+
+  private:
+    std::string_view name_;
+};
+
 enum class Severity : std::uint8_t { error, warning, note };
 
 struct Finding {
@@ -22,7 +60,7 @@ struct Finding {
     SourcePlace place;
     bool forced = false;  // an error by itself
 
-    // One line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
+    // A single line, like a ConfigError: `file:line:column: error: path: message [id]; do: fix`.
     std::string text(std::string_view file) const;
 };
 
@@ -30,19 +68,19 @@ bool has_error(const std::vector<Finding>& findings);
 
 constexpr std::size_t max_findings_of_a_kind = 100;
 
-// --force: errors that say a configuration is not lossless, and no more, may be taken for warnings. It runs
-// then, and never calls itself lossless: each reason goes to the report, to `qos show` and to the events.
-// A configuration that cannot work, or would break an account of the buffer, is always refused.
+// --force makes warnings of errors that only say that a configuration is not lossless. The switch then runs
+// and never claims to be lossless: each reason goes to the report, to `qos show` and to the events. A
+// configuration that cannot work, or would break an account of the buffer, is always refused.
 bool may_be_forced(std::string_view id);
-// Every error may: then saying --force helps.
+// There are errors, and all may be forced.
 bool force_helps(const std::vector<Finding>& findings);
 
 // Makes forced warnings of the errors that may be forced.
 void force(std::vector<Finding>& findings);
-// Only of those that were forced before, word for word.
+// Only those that were forced before, word for word.
 void force_again(std::vector<Finding>& findings, const std::vector<std::string>& reasons);
 
-// Of the forced ones: "path: message".
+// The forced findings as "path: message".
 std::vector<std::string> forced_reasons(const std::vector<Finding>& findings);
 
 }  // namespace sluice

@@ -43,49 +43,54 @@ SourcePlace place_in(const Map& owners, std::string_view name) {
 }  // namespace
 
 void Findings::add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
-                   SourcePlace fallback, std::size_t others) {
+                   SourcePlace fallback) {
     SourcePlace place = config_.source.find(path);
-    std::string owner;
-    if (const auto own = own_key(path); own && place.line == 0) {
+    bool inherits = false, joins = joins_ports_;
+    std::string owner, key = path;
+    if (const auto own = own_key(path)) {
+        owner = fmt::format("{} {}", own->is_port ? "port" : "host", own->name);
+        key = own->key;
+        joins &= own->is_port;
+        if (place.line == 0 && fallback.line == 0)
+            fallback = own->is_port ? place_in(config_.ports, own->name) : place_in(config_.hosts, own->name);
         static constexpr std::array of_ports{"default.", "default.port."}, of_hosts{"host.default.", ""};
         for (const std::string_view section : own->is_port ? of_ports : of_hosts) {
-            std::string inherited = std::string(section).append(own->key);
-            const SourcePlace there = config_.source.find(inherited);
-            if (section.empty() || there.line == 0) continue;
-            place = there;
-            owner = fmt::format("{} {}", own->is_port ? "port" : "host", own->name);
-            path = std::move(inherited);
-            break;
+            if (section.empty() || place.line != 0) break;
+            std::string inherited = std::string(section) + key;
+            place = config_.source.find(inherited);
+            inherits = place.line != 0;
+            if (inherits) path = std::move(inherited);
         }
-        if (owner.empty() && fallback.line == 0)
-            fallback = own->is_port ? place_in(config_.ports, own->name) : place_in(config_.hosts, own->name);
     }
-    if (!owner.empty())
-        for (Entry& entry : entries_)
-            if (entry.finding.id == id.name() && entry.finding.path == path &&
-                entry.finding.message == message) {
-                entry.others += 1 + others;
-                return;
-            }
+    const std::string_view same = inherits ? path : key;
+    for (Entry& entry : entries_)
+        if ((inherits || joins) && entry.inherits == inherits && entry.finding.severity == severity &&
+            entry.finding.id == id.name() && (inherits ? entry.finding.path : entry.key) == same &&
+            entry.finding.message == message) {
+            if (entry.last != owner) ++entry.others;
+            entry.last = owner;
+            return;
+        }
     Count& count = counts_.try_emplace(std::string(id.name()), Count{0, severity}).first->second;
     if (++count.found > max_findings_of_a_kind) return;
     entries_.push_back({{severity, std::string(id.name()), std::move(path), std::move(message),
                          std::move(fix), place.line != 0 ? place : fallback},
-                        std::move(owner),
-                        others});
+                        inherits,
+                        std::move(key),
+                        owner,
+                        owner});
 }
 
 std::vector<Finding> Findings::take() {
     std::vector<Finding> findings;
     for (Entry& entry : entries_) {
-        if (!entry.owner.empty() && entry.others == 0)
-            entry.finding.message += fmt::format(" (of {})", entry.owner);
-        else if (!entry.owner.empty())
-            entry.finding.message += fmt::format(" (of {} and {} {})", entry.owner, entry.others,
-                                                 entry.others == 1 ? "other" : "others");
+        std::string& message = entry.finding.message;
+        if (entry.inherits && entry.others == 0)
+            message += fmt::format(" (of {})", entry.first);
+        else if (entry.inherits)
+            message += fmt::format(" (of {} and {})", entry.first, print_count(entry.others, "other"));
         else if (entry.others != 0)
-            entry.finding.message +=
-                fmt::format(" (and so {} other {})", entry.others, entry.others == 1 ? "port" : "ports");
+            message += fmt::format(" (and {})", print_count(entry.others, "other port"));
         findings.push_back(std::move(entry.finding));
     }
     for (const auto& [id, count] : counts_)

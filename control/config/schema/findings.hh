@@ -1,4 +1,4 @@
-// Collects findings: places, ports and hosts that inherit the same key, and not too many of a kind.
+// Collects findings with their places: one for all that inherit a key, and not too many of a kind.
 #pragma once
 
 #include <map>
@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "control/config/schema/finding.hh"
-#include "control/config/schema/finding_id.hh"
 
 namespace sluice::lint {
 
 class Findings {
   public:
-    explicit Findings(const Config& config) : config_(config) {}
+    // `joins_ports`: ports with the same finding at keys of their own are one, at the first of them.
+    explicit Findings(const Config& config, bool joins_ports = false)
+        : config_(config), joins_ports_(joins_ports) {}
 
-    // At the place of the key `path`. A port's key that the file has under [default], and a host's that it
-    // has under [host.default], is named and placed as it stands there. Those that inherit it are one finding
-    // when `message` is the same: it names none of them. At `fallback` when the file has neither, which for
-    // keys of ports and hosts is their section.
+    // Adds a finding at the place of the key `path`. A key that a port or host inherits from [default] or
+    // [host.default] is named and placed there, and all that inherit it are one finding when `message`, which
+    // names none of them, is the same. Without such a key the place is `fallback`, or the owner's section.
     void error(FindingId id, std::string path, std::string message, std::string fix,
                SourcePlace fallback = {}) {
         add(Severity::error, id, std::move(path), std::move(message), std::move(fix), fallback);
@@ -31,9 +31,8 @@ class Findings {
               SourcePlace fallback = {}) {
         add(Severity::note, id, std::move(path), std::move(message), std::move(fix), fallback);
     }
-    // `others`: ports beside the one of `path` that have the same to hear.
     void add(Severity severity, FindingId id, std::string path, std::string message, std::string fix,
-             SourcePlace fallback = {}, std::size_t others = 0);
+             SourcePlace fallback = {});
     std::vector<Finding> take();
 
   private:
@@ -43,10 +42,13 @@ class Findings {
     };
     struct Entry {
         Finding finding;
-        std::string owner;  // "port p1", the first that inherits the key; empty: the key is its own
-        std::size_t others;
+        bool inherits;
+        std::string key;          // without the port or host
+        std::string first, last;  // "port p1": those that have it
+        std::size_t others = 0;   // beside the first
     };
     const Config& config_;
+    bool joins_ports_;
     std::vector<Entry> entries_;
     std::map<std::string, Count, std::less<>> counts_;
 };

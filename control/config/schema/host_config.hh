@@ -1,8 +1,7 @@
 // Simulated RoCE hosts and their flows, as the file has them: [host.NAME] and [[flow]].
 //
-// A host stands behind a port, under the virtual clock. Derived values are absent here: constants of DCQCN
-// come from `cc` and the port's speed (control/config/compile/hosts.hh), its MAC address from its place among
-// the hosts (hosts.hh).
+// A host is behind a port, under the virtual clock. Derived values are absent here: constants of DCQCN come
+// from `cc` and the port's speed (compile/hosts.hh), the MAC address from the index (hosts.hh).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace sluice {
 
-// Of the reaction point; absent: as `cc` has it.
+// Constants of the reaction point; absent: those of `cc`.
 struct ReactionConfig {
     std::optional<std::uint64_t> gain;  // parts of roce::fraction_one, as first_alpha
     std::optional<std::uint64_t> first_alpha;
@@ -107,7 +106,7 @@ struct FlowConfig {
     SourcePlace place;
     bool operator==(const FlowConfig&) const = default;
 
-    // Of its data: that of a READ goes the other way.
+    // Senders and receivers of its data, which a READ sends the other way.
     const std::vector<std::string>& senders() const { return kind == FlowKind::read ? to : from; }
     const std::vector<std::string>& receivers() const { return kind == FlowKind::read ? from : to; }
 };

@@ -1,8 +1,7 @@
 // Parts of simulated hosts and flows that the file leaves out: MAC addresses, neighbors, names, ends.
 //
-// The neighbor of a host is made when a file is read and left out when it is written, so that forwarding,
-// lint and routes see an ordinary neighbor. A host that cannot have one (no such port, an address of ours)
-// gets none: lint says why.
+// Reading a file adds the neighbor of each host, and writing leaves it out, so that forwarding, lint and
+// routes see an ordinary neighbor. A host with an unknown port or an address of ours gets none.
 #pragma once
 
 #include <string>
@@ -12,22 +11,20 @@
 
 namespace sluice {
 
-// The MAC address that the file says, or 02:53:4c:01:<index of the host, two bytes>. `name` is one of the
-// hosts.
+// The MAC address in the file, or 02:53:4c:01:<index of the host, two bytes>. The host must exist.
 MacAddress host_mac(const Config& config, std::string_view name);
 
-// The neighbors that hosts want, in the order of the hosts.
 std::vector<NeighborConfig> host_neighbors(const Config& config);
-// Adds those whose address has no neighbor; takes away those that are as they would be made.
+// Adds those whose address has no neighbor; removes those that equal the generated ones.
 void add_host_neighbors(Config& config);
 void remove_host_neighbors(Config& config);
 // Host neighbors of `from` become those of `config`, where they differ.
 void renew_host_neighbors(Config& config, const Config& from);
 
-// Of each flow: the name that the file says, or "h1-h4", "h1..h3-h4", with "-2" for the second of that name.
+// The name of each flow: the file's, or "h1-h4", "h1..h3-h4", with "-2" for the second of that name.
 std::vector<std::string> flow_names(const Config& config);
 
-// The first flow that never ends by itself: neither `stop` nor `messages`. Empty: there is none.
+// The first flow with neither `stop` nor `messages`, which never ends by itself. Empty: there is none.
 std::string endless_flow(const Config& config);
 
 // Queue pairs of a host, in all flows and both directions.

@@ -1,4 +1,3 @@
-// The order of names that end in numbers.
 #pragma once
 
 #include <string_view>

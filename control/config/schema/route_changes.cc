@@ -38,7 +38,7 @@ std::vector<Change> changes_of(const CopyOnWrite<Set>& from, const CopyOnWrite<S
     return changes;
 }
 
-// One prefix of each interface address. Link-local ones are on several ports.
+// A prefix of each interface address; several ports may have the same link-local one.
 template <class Choose>
 std::set<IpPrefix> interface_prefixes(const Config& config, Choose choose) {
     std::set<IpPrefix> prefixes;

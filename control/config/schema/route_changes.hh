@@ -1,6 +1,5 @@
 // Changes of routes, neighbors and interface addresses: the difference between two configurations, a client's
-// request, or a message of the kernel. Every change of them is one of these; its cost is that of the changed
-// entries.
+// request, or a message of the kernel. The cost of a change is that of the changed entries.
 #pragma once
 
 #include <optional>
@@ -10,8 +9,7 @@
 
 namespace sluice {
 
-// The origins of an entry, the preferred one first: for one prefix or neighbor the configuration comes before
-// the kernel.
+// The origins of an entry, the preferred one first.
 enum class RouteOrigin : std::uint8_t { configuration, kernel };
 constexpr unsigned route_origins = 2;
 
@@ -24,7 +22,7 @@ struct RouteChanges {
     struct Neighbor {
         NeighborKey at;
         std::optional<NeighborConfig> now;
-        bool is_host = true;  // packets to its address go to it; of a link-local one they never do
+        bool is_host = true;  // packets to its address go to it; never to a link-local one
     };
     struct Own {
         IpPrefix prefix;  // of an interface: the address itself, or its subnet
@@ -38,9 +36,9 @@ struct RouteChanges {
     bool empty() const { return routes.empty() && neighbors.empty() && addresses.empty() && subnets.empty(); }
 };
 
-// From one configuration to another. Entries that both have are not looked at.
+// The changes from one configuration to another.
 RouteChanges route_changes(const Config& from, const Config& to);
-// Routes and neighbors of the configuration as they are then.
+// Applies changes of routes and neighbors.
 void apply(const RouteChanges& changes, Config& config);
 
 IpPrefix host_prefix(const IpAddress& address);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t any_64 = std::numeric_limits<std::uint64_t>::max();
 
-// [default]: a port's keys (also as [default.port]), and [default.map], which is the map "default". A plain
-// string `map` is the port's key.
+// [default]: a port's keys (also as [default.port]), and [default.map], which is the map "default". A string
+// `map` is the port's key.
 bool read_default(const toml::node& node, Context& context, Config& config) {
     static const Rows<PortConfig> ports = port_rows();
     static const Rows<MapConfig> maps = map_rows();
@@ -58,8 +58,7 @@ MapConfig map_base(const Config& config, const std::string& name, bool saving) {
     return none ? MapConfig{} : found->second;
 }
 
-// The default of a port depends on its device where that is an interface of the kernel: so the value is
-// always saved.
+// The default MTU depends on the device, so that of an interface of the kernel is always saved.
 PortConfig port_base(const Config& config, const std::string& name, bool saving) {
     PortConfig base = config.port_defaults;
     if (saving && on_kernel_interface(config.ports.at(name))) base.mtu = 0;
@@ -84,11 +83,10 @@ Rows<Config> virtual_clock_rows() {
 Rows<Config> buffer_rows() {
     using C = Config;
     Rows<C> rows;
-    // It goes first: size and cell are read over what it gives.
-    Row& profile =
-        rows.start_key("profile", &C::buffer_profile, choice(buffer_profile_names()),
-                       "The real switch whose buffer this is: defaults of size, cell, pools, and of limits "
-                       "and headroom of groups and queues (conf/profiles).");
+    // First, so that size and cell are read over its values.
+    Row& profile = rows.start_key("profile", &C::buffer_profile, choice(buffer_profile_names()),
+                                  "The real switch whose buffer this is: defaults of size, cell, pools, "
+                                  "limits and headroom (conf/profiles).");
     profile.read = [read = profile.read](const toml::node& node, Context& context, void* config) {
         if (!read(node, context, config)) return false;
         start_from_profile(*static_cast<Config*>(config));
@@ -101,10 +99,8 @@ Rows<Config> buffer_rows() {
     rows.start_key(
         "packet_buffer", &C::packet_buffer_bytes,
         optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),
-        "Room of a DPDK packet buffer, of which there is one for each cell: a longer frame takes "
-        "several, "
-        "which not every device can. \"auto\": 2048 under the real clock, 768, or a cell, under the "
-        "virtual one.");
+        "Bytes of a DPDK packet buffer, one for each cell; a longer frame needs several, which some devices "
+        "cannot fill. \"auto\": 2048 under the real clock; 768, or a cell, under the virtual one.");
     return rows;
 }
 
@@ -113,7 +109,7 @@ Rows<Config> make_config_rows() {
     Rows<C> rows;
     rows.start_key("clock", &C::clock,
                    word<ClockKind>({{"virtual", ClockKind::virtual_time}, {"real", ClockKind::real_time}}),
-                   "Virtual: simulated time, the same result each run. Real: devices and the time of day.");
+                   "Virtual: simulated time, with reproducible results. Real: devices and the time of day.");
     rows.key("seed", &C::seed, integer_64(0, any_64), "Seed of every random decision.");
     rows.start_key("workers", &C::workers, integer<unsigned>(1, max_workers),
                    "Worker threads of the dataplane.");
@@ -122,20 +118,20 @@ Rows<Config> make_config_rows() {
     rows.key("hash_seed", &C::hash_seed, integer_64(0, any_64),
              "Seed of the hash that picks among next hops.");
     rows.key("hash_roce_qp", &C::hash_roce_qp, boolean(),
-             "The destination queue pair of RoCEv2 takes part in that hash.");
+             "The destination queue pair of RoCEv2 is part of that hash.");
     rows.start_key("eal", &C::eal, list_of(text("an EAL argument", 1, 256, "--log-level=6"), 64),
                    "Extra arguments for DPDK's EAL.");
     rows.key("turn_max", &C::turn_max, time(microseconds(1), milliseconds(10), "50us"),
              "Longest turn of a worker under the real clock; the headroom covers it.");
     rows.start_key("idle_sleep", &C::idle_sleep, time({}, milliseconds(10), "50us"),
-                   "How long a worker sleeps between two turns when it has had nothing to do for 256 "
-                   "turns, under the real clock; 0: it polls all the time. At most half of turn_max.");
+                   "Sleep of a worker after 256 turns with nothing to do, under the real clock, at most half "
+                   "of turn_max; 0: it polls.");
     rows.group("virtual", virtual_clock_rows(), "The virtual clock.");
     rows.group("buffer", buffer_rows(), "The shared buffer.");
     rows.nested("fib", &C::fib, fib_rows(), "The forwarding tables.");
     rows.nested("load_balance", &C::load_balance, load_balance_rows(),
                 "How packets choose among the next hops of a group.");
-    rows.nested("punt", &C::punt, punt_rows(), "The frames that are not for forwarding and go to control.");
+    rows.nested("punt", &C::punt, punt_rows(), "Frames that go to control instead of being forwarded.");
     rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
     rows.nested("watchdog", &C::watchdog, watchdog_rows(),
                 "The PFC watchdog of all ports that say nothing else.");
@@ -145,7 +141,7 @@ Rows<Config> make_config_rows() {
                "A pool of the shared buffer; none: the preset's.");
     rows.named("wred", &C::wred, wred_rows(), starts_fresh<WredConfig>, 256,
                "A WRED and ECN profile; starts from linear: 100/400 KB at 25G, 20 %, in proportion to the "
-               "speed, and not below two packets of the MTU.");
+               "speed, not below two packets of the MTU.");
     rows.named("map", &C::maps, map_rows(), map_base, 256, "Maps of a port; start from the map \"default\".");
     rows.named("port", &C::ports, port_rows(), port_base, max_ports, "A port of the switch.");
     add_host_section(rows);
@@ -158,7 +154,7 @@ Rows<Config> make_config_rows() {
                "Frames of drops, delays and pauses, written for Wireshark.");
     rows.list("event", &C::events, event_rows(), max_events, "A command at a moment.");
     rows.list("assert", &C::expectations, expectation_rows(), max_expectations,
-              "What is to hold at the end of the run.");
+              "A condition at the end of the run.");
     return rows;
 }
 
@@ -223,7 +219,6 @@ void add_keys(ManPage& page, std::span<const SchemaSection> sections) {
         for (const KeyInfo& key : section.keys) {
             page.entry(key.name, key.type,
                        fmt::format("{}{}", key.sentence, key.restart ? " Takes effect at start." : ""));
-            // A line of its own for each: they are looked for.
             if (!key.allowed.empty() && key.allowed != key.type) page.line_break("Allowed: " + key.allowed);
             page.line_break("Default: " + key.fallback);
         }
@@ -238,12 +233,12 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
     if (row == rows.end()) {
         std::string known;
         for (const auto& other : rows) append_item(known, ", ", other.info.name);
-        return fmt::format("{} is no fault; known: {}", in_quotes(key), known);
+        return fmt::format("{} is not a fault; known: {}", in_quotes(key), known);
     }
     const auto document = parse_toml_value(value);
     const toml::node* node = document ? document->get("value") : nullptr;
     if (node == nullptr)
-        return fmt::format("{} is no value; allowed: {}", in_quotes(value), row->info.allowed);
+        return fmt::format("{} is not a value; allowed: {}", in_quotes(value), row->info.allowed);
     Context context("command");
     FaultSettings changed = fault;
     if (!row->read(*node, context, &changed)) {
@@ -256,7 +251,7 @@ std::string set_fault(FaultSettings& fault, std::string_view key, std::string_vi
 
 namespace {
 
-// What a file that says nothing but the profile makes, without its name: saving then writes that.
+// The configuration of a file that has the profile alone, but without its name, so that saving writes it.
 Config base_of(const Config& config) {
     Config base;
     base.buffer_profile = config.buffer_profile;

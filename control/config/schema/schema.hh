@@ -1,6 +1,5 @@
-// The one table of configuration keys, seen from outside: reference text, and a configuration as TOML.
-// Reading (config.hh) and these are made from the same rows (schema_*.cc), so none can know a key the others
-// do not.
+// The table of configuration keys: reference text, and a configuration as TOML. Reading (config.hh) uses the
+// same rows (schema_*.cc).
 #pragma once
 
 #include <span>
@@ -12,7 +11,7 @@
 
 namespace sluice {
 
-// One key, for help, man page and reference.
+// A key, for help, man page and reference.
 struct KeyInfo {
     std::string section;   // "port.NAME.queue.N"; empty at the top; "[[route]]" keys have "route[]"
     std::string name;      // "queue_limit"
@@ -32,21 +31,21 @@ struct SchemaSection {
     std::vector<KeyInfo> keys;
 };
 std::vector<SchemaSection> schema_sections();
-// Which keys may stand elsewhere, too.
+// The sentence about keys that may be in other sections, too.
 std::string_view inherited_keys();
-// Those of one section as Markdown, a heading and a table; and the same for each section.
+// A section as Markdown, with a heading and a table; and all sections.
 std::string schema_table(const std::string& heading, std::span<const KeyInfo> keys);
 std::string schema_reference();
-// Sections in a page of the manual: a subheading for each, and an entry for each key.
+// Adds sections to a man page: a subheading for each, and an entry for each key.
 class ManPage;
 void add_keys(ManPage& page, std::span<const SchemaSection> sections);
 
-// Sets one key of [port.NAME.fault] from the text of a command: "drop_every", "100"; "delay", "5us". An
-// error's text, or empty; `fault` is unchanged by an error.
+// Sets a key of [port.NAME.fault] from the words of a command: "drop_every", "100"; "delay", "5us". Returns
+// an error's text, with `fault` unchanged, or empty.
 std::string set_fault(FaultSettings& fault, std::string_view key, std::string_view value);
 
-// TOML that parses to an equal configuration; with only those values that differ from the defaults.
-// Collections must be sorted (`sort_config`), as they are after parsing.
+// TOML that parses to an equal configuration: the values that differ from the defaults. Collections must be
+// sorted (`sort_config`).
 std::string to_toml(const Config& config);
 
 // A key of a configuration and its value.
@@ -56,12 +55,11 @@ struct ConfigValue {
     std::string value;    // as TOML
     std::string key() const { return path.substr(path.rfind('.') + 1); }  // no key has a dot
 };
-// The keys at `path`, below it, or one that has it below itself, as a table has its entries; an empty path:
-// all. With `whole` each has the value in force, else only those are there that `to_toml` would write, with
-// the text it would write. Routes, neighbors, events and flows are not among them.
+// The keys at `path` and below it, or the table that `path` is an entry of; an empty path: all. With `whole`
+// all keys and their values in force, else those that `to_toml` writes. Lists are left out.
 std::vector<ConfigValue> config_values(const Config& config, std::string_view path, bool whole);
 
-// `name` as a key of TOML: quoted when it has to be.
+// `name` as a key of TOML, quoted when necessary.
 std::string config_key(std::string_view name);
 
 // The known name nearest to `name`, or an empty string when none is near.

@@ -43,16 +43,15 @@ Rows<WredConfig> wred_rows() {
     rows.key("mark_at", &W::mark_at,
              word<MarkAt>(
                  {{"dequeue", MarkAt::dequeue}, {"enqueue", MarkAt::enqueue}, {"sojourn", MarkAt::sojourn}}),
-             "Measure for marks: the bytes left behind a packet, those before it, or its time in the queue.");
+             "Measure for marks: the bytes behind a packet, those before it, or its time in the queue.");
     rows.key("weight", &W::weight, integer<std::uint8_t>(0, 15),
              "The length is averaged with 1/2^weight; 0: as it is.");
     rows.key("ecn", &W::ecn, boolean(),
-             "Mark ECT packets instead of dropping them; false: plain RED, which drops them as others, but "
-             "none of a lossless queue (SONiC's ecn_none).");
+             "Mark ECT packets instead of dropping them. false: plain RED, which drops none of a lossless "
+             "queue (SONiC's ecn_none).");
     rows.key("drop_non_ect", &W::drop_non_ect, optional_or(boolean(), "lossy"),
-             "Drop the Not-ECT packets that the curve chooses: \"lossy\": of lossy queues; true: of lossless "
-             "ones, too, which are not lossless then; false: none, ECN marks alone (SONiC's "
-             "wred_*_enable false).");
+             "Drop the Not-ECT packets that the curve chooses. \"lossy\": of lossy queues; true: of lossless "
+             "ones, too, which are then not lossless; false: mark only (SONiC's wred_*_enable false).");
     return rows;
 }
 
@@ -63,7 +62,7 @@ Rows<PoolConfig> pool_rows() {
              word<PoolDirection>({{"ingress", PoolDirection::ingress}, {"egress", PoolDirection::egress}}),
              "Ingress: shared by priority groups. Egress: by queues.");
     rows.required("size", &P::size_bytes, size(1, max_buffer_bytes, "12MB"),
-                  "Memory of the pool, with what is reserved in it and its headrooms.");
+                  "Memory of the pool, with its reserved parts and headrooms.");
     rows.key("shared_headroom", &P::shared_headroom_bytes, size(0, max_buffer_bytes, "1MB"),
              "Headroom that its groups share; 0: each has its own.");
     return rows;
@@ -72,15 +71,16 @@ Rows<PoolConfig> pool_rows() {
 Rows<WatchdogConfig> watchdog_rows() {
     using W = WatchdogConfig;
     Rows<WatchdogConfig> rows;
-    rows.key("detection", &W::detection, detection_time(),
-             "A lossless queue that a peer holds paused this long, sending nothing, is a pause storm.");
+    rows.key(
+        "detection", &W::detection, detection_time(),
+        "A lossless queue that a peer keeps paused so long, without a packet sent, is in a pause storm.");
     rows.key("restoration", &W::restoration, optional_or(restoration_time(), "auto"),
              "A storm is over after this long without an XOFF; \"auto\": twice the detection time.");
     rows.key("poll", &W::poll, optional_or(time(milliseconds(1), seconds(5), "50ms"), "auto"),
-             "How often that is judged under the real clock; \"auto\": a quarter of the detection time.");
-    rows.key("action", &W::action, watchdog_action(),
-             "In a storm: discard the queue's packets; send them whatever the peer says; only say so; or "
-             "do not watch.");
+             "Period of the watchdog under the real clock; \"auto\": a quarter of the detection time.");
+    rows.key(
+        "action", &W::action, watchdog_action(),
+        "In a storm: drop the queue's packets, send them despite the pause, only report, or do not watch.");
     return rows;
 }
 

@@ -138,33 +138,31 @@ void add_reaction_rows(Rows<HostConfig>& rows) {
     const auto timer = as_cc_has_it(time(nanoseconds(1), seconds(100), "55us"));
     const auto bits = [](std::uint64_t low) { return as_cc_has_it(rate(low, 1'000'000'000'000)); };
     rows.key("g", &H::gain, as_cc_has_it(fraction()),
-             "Gain of alpha: a CNP moves it so much of the way to 1, an alpha timer to 0; \"auto\": 1/256.");
+             "Gain of alpha: the share of the way to 1 at a CNP, to 0 at the alpha timer; \"auto\": 1/256.");
     rows.key("initial_alpha", &H::first_alpha, as_cc_has_it(fraction()),
              "Alpha at the first CNP; \"auto\": 1.");
     rows.key("alpha_timer", &H::alpha_timer, timer,
-             "Alpha decays after so long without a CNP; \"auto\": 55us, of dcqcn-timer 1us.");
+             "Alpha decays after this time without a CNP; \"auto\": 55us, dcqcn-timer 1us.");
     rows.key("increase_timer", &H::increase_timer, timer,
-             "The rate rises so often; \"auto\": 55us, of dcqcn-timer 300us.");
+             "Period of rate increases; \"auto\": 55us, dcqcn-timer 300us.");
     rows.key("byte_counter", &H::byte_counter, as_cc_has_it(size(0, 1ULL << 40, "10MB")),
-             "And after so many wire bytes; 0: by time alone; \"auto\": " + bytes +
-                 "; of dcqcn-paper 10MB, of dcqcn-timer 0.");
-    rows.key(
-        "fast_recovery", &H::fast_recovery, as_cc_has_it(integer<std::uint32_t>(1, 1'000'000)),
-        "Increases that halve the way to the target before it rises itself; \"auto\": 5, of dcqcn-timer 1.");
+             "Also increases after so many wire bytes; 0: by time only; \"auto\": " + bytes +
+                 "; dcqcn-paper 10MB, dcqcn-timer 0.");
+    rows.key("fast_recovery", &H::fast_recovery, as_cc_has_it(integer<std::uint32_t>(1, 1'000'000)),
+             "Increases that halve the way to the target before it rises; \"auto\": 5, dcqcn-timer 1.");
     rows.key("rate_ai", &H::rate_ai, bits(0),
              "Additive increase of the target; \"auto\": 1/1000 of the line rate (" + additive +
-                 "); of dcqcn-paper 40M, of dcqcn-timer 1/5000 of the line rate.");
+                 "); dcqcn-paper 40M, dcqcn-timer 1/5000 of the line rate.");
     rows.key("rate_hai", &H::rate_hai, bits(0),
-             "Hyper increase of it; \"auto\": 1/200 of the line rate (" + hyper +
-                 "); of dcqcn-paper 200M, of dcqcn-timer 1/500 of the line rate.");
-    rows.key(
-        "rate_min", &H::rate_min, bits(1),
-        "The rate never falls below; \"auto\": 1/400 of the line rate (" + least + "); of dcqcn-paper 100M.");
+             "Hyper increase of the target; \"auto\": 1/200 of the line rate (" + hyper +
+                 "); dcqcn-paper 200M, dcqcn-timer 1/500 of the line rate.");
+    rows.key("rate_min", &H::rate_min, bits(1),
+             "Minimum rate; \"auto\": 1/400 of the line rate (" + least + "); dcqcn-paper 100M.");
     rows.key("decrease_timer", &H::decrease_timer, timer,
-             "With cc = \"dcqcn-timer\": a CNP cuts the rate at ticks so far apart; \"auto\": 4us.");
+             "With cc = \"dcqcn-timer\": the period of rate cuts by CNPs; \"auto\": 4us.");
     rows.key("clamp_target", &H::clamp_target, as_cc_has_it(boolean()),
-             "With cc = \"dcqcn-timer\": a cut lowers the target even if no increase came between; \"auto\": "
-             "false.");
+             "With cc = \"dcqcn-timer\": every cut lowers the target, also without an increase before; "
+             "\"auto\": false.");
 }
 
 Type<std::uint32_t> receive_window() {
@@ -172,7 +170,7 @@ Type<std::uint32_t> receive_window() {
         integer<std::uint32_t>(roce::min_receive_window, roce::max_receive_window),
         fmt::format("a power of two from {} to {}", roce::min_receive_window, roce::max_receive_window),
         "1024", [](const std::uint32_t& window) { return std::has_single_bit(window); },
-        "is no power of two");
+        "is not a power of two");
 }
 
 void add_reliability_rows(Rows<HostConfig>& rows) {
@@ -183,41 +181,35 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
     rows.start_key("window", &H::window_bytes, size(0, 1ULL << 40, "100KB"),
                    "Payload that a queue pair has outstanding; 0: unlimited.");
     rows.start_key("ack_every", &H::ack_every, integer<std::uint32_t>(1, 1U << 22),
-                   "Packets after which one asks for an acknowledgement; the last of a message always does.");
+                   "Packets between requests for an acknowledgement; the last of a message always asks.");
     rows.start_key("ack_coalescing", &H::ack_coalescing, integer<std::uint32_t>(1, 1U << 22),
-                   "Packets at most that one acknowledgement of its own is for, if none asks for it before.");
+                   "Most packets that an acknowledgement covers without a request.");
     rows.start_key("reads", &H::reads, integer<std::uint32_t>(1, 255),
                    "READs that a queue pair has outstanding.");
-    rows.start_key(
-        "recovery", &H::recovery, &R::kind,
-        word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
-        "After a loss all is sent again from it on, or only what is missing: then its queue pairs place "
-        "packets out of order. Between two hosts it is selective if both say so.");
-    rows.start_key(
-        "receive_window", &H::recovery, &R::receive_window, receive_window(),
-        "With recovery = \"selective\": packets of a queue pair from the oldest missing on that it "
-        "keeps; "
-        "its peer has no more outstanding. Go-back-N measures reordering over so many.");
-    rows.start_key(
-        "reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
-        "With recovery = \"selective\": a packet that is missing for so long, and at most twice so long, "
-        "counts as lost; 0: at once.");
-    rows.start_key(
-        "timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
-        "All is sent again from the oldest packet that is unacknowledged for so long; with recovery = "
-        "\"selective\" that packet, and what its answer shows to be missing. \"auto\": twice the time to "
-        "drain every buffer on the way at its slowest link, shaper or max_rate, at least 4ms and at most "
-        "500ms; --check has it.");
+    rows.start_key("recovery", &H::recovery, &R::kind,
+                   word<Recovery>({{"go-back-n", Recovery::go_back_n}, {"selective", Recovery::selective}}),
+                   "After a loss, resend everything from it on, or only the missing packets, with "
+                   "out-of-order placement. Between two hosts it is selective if both are.");
+    rows.start_key("receive_window", &H::recovery, &R::receive_window, receive_window(),
+                   "With recovery = \"selective\": packets that the receiver keeps from the oldest missing "
+                   "one on, which limits its peer. Go-back-N measures reordering over so many.");
+    rows.start_key("reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
+                   "With recovery = \"selective\": a packet missing for this time, at most twice, counts as "
+                   "lost; 0: at once.");
+    rows.start_key("timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
+                   "Time without an acknowledgement after which the sender resends from the oldest packet, "
+                   "or with recovery = \"selective\" that packet and those reported missing. \"auto\": twice "
+                   "the time to drain every buffer of the path at its slowest link, shaper or max_rate, from "
+                   "4ms to 500ms; --check shows it.");
     rows.start_key("retry_count", &H::retry_count, retries,
-                   "Time-outs and sequence errors without progress that a queue pair survives.");
+                   "Time-outs and sequence errors without progress before a queue pair fails.");
     rows.start_key("rnr_retry", &H::rnr_retry, retries,
-                   "The same of RNR NAKs: its peer had no receive posted.");
-    rows.start_key(
-        "rnr_chance", &H::rnr_chance, odds(),
-        "Chance that a SEND finds no receive posted here as it begins, and is answered by an RNR NAK.");
+                   "RNR NAKs (no receive posted) without progress before it fails.");
+    rows.start_key("rnr_chance", &H::rnr_chance, odds(),
+                   "Chance that a SEND to this host finds no receive posted, and gets an RNR NAK.");
     rows.start_key(
         "rnr_timer", &H::rnr_timer, time(microseconds(10), roce::max_rnr_delay, "10us"),
-        "Time after which this NAK has it sent again; the next longer one of InfiniBand's 32 counts.");
+        "Time after an RNR NAK before the SEND is repeated, rounded up to one of InfiniBand's 32.");
 }
 
 // The keys of [host.default] beside the rows of one host.
@@ -226,25 +218,23 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     using Cc = roce::CongestionControl;
     using Scope = roce::CnpScope;
     rows.key("cc", &H::cc, word_of<Cc>({Cc::dcqcn, Cc::dcqcn_paper, Cc::dcqcn_timer, Cc::none}),
-             "Congestion control: DCQCN with the paper's constants in proportion to the line rate; with the "
-             "paper's own, which are for 40G; of NICs (timers only); or none.");
-    rows.start_key("mtu", &H::mtu, path_mtu(),
-                   "Payload of a packet; between two hosts the smaller one counts.");
+             "Congestion control: DCQCN with constants in proportion to the line rate, with the paper's own "
+             "(for 40G), with NICs' timers only, or none.");
+    rows.start_key("mtu", &H::mtu, path_mtu(), "Payload of a packet; two hosts use the smaller one.");
     rows.start_key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.");
     rows.start_key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
                    "DSCP of its acknowledgements; \"auto\": its dscp.");
-    rows.start_key(
-        "cnp_dscp", &H::cnp_dscp, dscp(),
-        "DSCP of its congestion notification packets. A port classes them by it only where its map has "
-        "cnp_tc = \"dscp\"; by default their opcode counts.");
+    rows.start_key("cnp_dscp", &H::cnp_dscp, dscp(),
+                   "DSCP of its CNPs. A port classes them by it only with cnp_tc = \"dscp\" in its map; by "
+                   "default by opcode.");
     rows.start_key(
         "pcp", &H::pcp, optional_or(integer<std::uint8_t>(0, 7), "none"),
         "PCP of its data and acknowledgements, in a tag of VLAN 0 (802.1Q 6.9.3); \"none\": untagged.");
     rows.start_key(
         "ecn", &H::ecn, word<Ecn>({{"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"not-ect", Ecn::not_ect}}),
-        "ECN field of its data and acknowledgements; \"not-ect\": switches drop it instead of marking.");
+        "ECN field of its data and acknowledgements; \"not-ect\": switches drop instead of marking.");
     rows.start_key("cnp_interval", &H::cnp_interval, time({}, seconds(1), "50us"),
-                   "Least time between two CNPs of one scope; 0: one for each packet with CE.");
+                   "Least time between two CNPs of one scope; 0: a CNP for each packet with CE.");
     rows.start_key(
         "cnp_scope", &H::cnp_scope,
         word<Scope>({{"qp", Scope::queue_pair}, {"address", Scope::peer}, {"port", Scope::port}}),
@@ -253,23 +243,20 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     rows.key("ignore_cnp", &H::ignore_cnp, boolean(), "It does not react to CNPs, whatever its cc.");
     add_reaction_rows(rows);
     add_reliability_rows(rows);
-    rows.start_key(
-        "udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
-        "Whose UDP source port its frames have: one for each queue pair, so that ECMP spreads them, or "
-        "49152 for all: then they take one path, unless switches have hash_roce_qp.");
-    rows.start_key(
-        "payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
-        "Whether its frames carry their payload, or their first bytes and what makes the others where "
-        "captures, kernel or faults want them: the results are the same, at less memory and time. Hosts "
-        "of sluice-fabric describe it unless told.");
+    rows.start_key("udp_source_port", &H::port_of_qp, word<bool>({{"qp", true}, {"host", false}}),
+                   "UDP source port: one for each queue pair, so that ECMP spreads them, or 49152 for all, "
+                   "which take one path unless switches have hash_roce_qp.");
+    rows.start_key("payload", &H::describes_payload, word<bool>({{"carried", false}, {"described", true}}),
+                   "Frames carry their payload, or only its first bytes, with the same results at less "
+                   "memory and time. Hosts of sluice-fabric describe it by default.");
     rows.start_key("ring", &H::ring_frames, integer<std::uint32_t>(1, 4096),
-                   "Frames of a class in its transmit ring, which a rate no longer changes.");
+                   "Frames of a class in its transmit ring, which rate changes no longer affect.");
     rows.key("drain", &H::drain, optional_or(rate(1'000'000, max_rate_bits), "unlimited"),
              "Rate at which it takes in what it receives.");
     rows.start_key("receive_buffer", &H::receive_buffer_bytes, size(1, 1ULL << 30, "64KB"),
-                   "Room for what it has not taken in: with drain it sends XOFF above.");
+                   "Receive buffer of a host with drain: it sends XOFF above this.");
     rows.start_key("receive_xon", &H::receive_xon_bytes, optional_or(size(0, 1ULL << 30, "32KB"), "auto"),
-                   "What of it is left when it sends XON; \"auto\": half of receive_buffer.");
+                   "Fill of receive_buffer at which it sends XON; \"auto\": half of it.");
     rows.start_key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
                    "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.");
     return rows;
@@ -279,10 +266,10 @@ Rows<HostConfig> rows_of_one_host() {
     using H = HostConfig;
     Rows<HostConfig> rows;
     rows.start_key("port", &H::port, name("a port's name"),
-                   "Port behind which it is; it needs no device. Unless said: the port of the host's name.",
+                   "Port that it is behind, which needs no device; default: the port of the host's name.",
                    "the host's name");
     rows.required("address", &H::address, address(),
-                  "Its IP address, in a subnet of the port. Its neighbor entry is made, unless given.")
+                  "IP address, in a subnet of the port. Its neighbor entry is generated, unless given.")
         .info.restart = true;
     rows.start_key("mac", &H::mac, optional_or(mac(), "auto"),
                    "Its MAC address; \"auto\": 02:53:4c:01 and the host's index.");
@@ -366,20 +353,19 @@ Rows<FlowConfig> flow_rows() {
              word<FlowKind>({{"write", FlowKind::write}, {"send", FlowKind::send}, {"read", FlowKind::read}}),
              "Operation of its messages.");
     rows.key("message", &F::message, message(),
-             "Size of a message: fixed, uniform in a range, or drawn from a published distribution. "
-             "The distributions are the tables of HPCC's simulator "
-             "(alibaba-edu/High-Precision-Congestion-Control, "
-             "traffic_gen): WebSearch (DCTCP's), FbHdp and AliStorage2019.");
+             "Size of a message: fixed, uniform in a range, or a published distribution, from the tables of "
+             "HPCC's simulator (alibaba-edu/High-Precision-Congestion-Control, traffic_gen): WebSearch "
+             "(DCTCP's), FbHdp and AliStorage2019.");
     rows.key("depth", &F::depth, optional_or(integer<std::uint32_t>(1, 65'536), "auto"),
-             "Messages that a queue pair has outstanding in a closed loop; \"auto\": 1.");
-    rows.key("load", &F::load, optional_or(per_cent(), "none"),
-             "Messages come by Poisson instead, and their payload is this part of the line rate of each "
-             "host in from.");
-    rows.key("on", &F::on, burst, "With load: it comes in bursts so long; load is that of a burst.");
-    rows.key("off", &F::off, burst, "And this is the silence between them.");
+             "Messages outstanding of a queue pair, a closed loop; \"auto\": 1.");
+    rows.key(
+        "load", &F::load, optional_or(per_cent(), "none"),
+        "Messages arrive by Poisson, with a payload of this share of the line rate of each host in from.");
+    rows.key("on", &F::on, burst, "With load: length of its bursts; load is that of a burst.");
+    rows.key("off", &F::off, burst, "Silence between these bursts.");
     rows.key("messages", &F::messages, integer_64(0, 1ULL << 40),
-             "Messages of a queue pair, after which it is done; 0: endless. With depth = N and messages = N, "
-             "all N come at start: a burst at a time.");
+             "Messages of a queue pair in all; 0: endless. With depth = N and messages = N all come at "
+             "start: one burst.");
     rows.key("start", &F::start, time({}, longest, "1ms"), "When it begins, from the run's origin.");
     rows.key("spread", &F::spread, time({}, longest, "100us"),
              "Each queue pair begins later, by a drawn part of it.");

@@ -17,7 +17,7 @@ Type<std::optional<LoadBalance>> mode_or(std::string absent) {
     return optional_or(load_balance_mode(), std::move(absent));
 }
 
-// One next hop of a route: a string, or {address = ..., port = ..., weight = ...}.
+// Reads a next hop of a route: a string, or {address = ..., port = ..., weight = ...}.
 bool read_next_hop(const toml::node& node, Context& context, NextHopConfig& hop) {
     static const Type<IpAddress> address_type = address();
     static const Type<std::uint32_t> weight_type = integer<std::uint32_t>(min_hop_weight, max_hop_weight);
@@ -94,11 +94,11 @@ Rows<FibConfig> fib_rows() {
     const auto tables = optional_or(integer<std::uint32_t>(256, 1U << 21), "auto");
     Rows<FibConfig> rows;
     rows.start_key("ipv4_tables", &F::ipv4_tables, tables,
-                   "Room for IPv4 prefixes longer than /24: a table for each /24 that has any, 2 KiB "
-                   "of memory each; \"auto\": 16384 and twice what the configuration takes.");
+                   "Tables for IPv4 prefixes longer than /24, one for each /24 that has any, 2 KiB each; "
+                   "\"auto\": 16384 and twice the configuration's.");
     rows.start_key("ipv6_tables", &F::ipv6_tables, tables,
-                   "Room for IPv6 prefixes: a table for each /24, /32, /40 ... on the way to longer "
-                   "ones; \"auto\": 16384 and twice what the configuration takes.");
+                   "Tables for IPv6 prefixes, one for each /24, /32, /40 ... on the way to longer ones; "
+                   "\"auto\": 16384 and twice the configuration's.");
     return rows;
 }
 
@@ -107,7 +107,7 @@ Rows<PuntConfig> punt_rows() {
         using L = PuntLimit;
         Rows<L> rows;
         rows.key("rate", &L::rate, integer<std::uint32_t>(0, 1'000'000),
-                 "Packets a second of the class that control gets from a port; 0: none, they are dropped.",
+                 "Packets a second of the class from a port to control; 0: none, they are dropped.",
                  std::to_string(fallback.rate));
         rows.key("burst", &L::burst, integer<std::uint32_t>(1, 4096), "As many of them may come at once.",
                  std::to_string(fallback.burst));
@@ -126,13 +126,13 @@ Rows<KernelConfig> kernel_rows() {
     using K = KernelConfig;
     Rows<KernelConfig> rows;
     rows.start_key("routes", &K::routes, boolean(),
-                   "Routes, neighbors and addresses that the kernel has at the ports' interfaces are "
-                   "the switch's too, behind those of the configuration.");
+                   "Use the routes, neighbors and addresses of the kernel at the ports' interfaces, behind "
+                   "those of the configuration.");
     rows.start_key("taps", &K::taps, optional_or(boolean(), "auto"),
-                   "A TAP, of the port's name, MAC and MTU, for each port that is no interface of the "
-                   "kernel: it gets what the port punts; \"auto\": with routes.");
+                   "A TAP with the port's name, MAC and MTU for each port that is not an interface of the "
+                   "kernel; it gets the punted frames; \"auto\": as routes.");
     rows.start_key("receive_buffer", &K::receive_buffer_bytes, size(4096, 1U << 30, "8MB"),
-                   "Notice of the kernel that may wait to be read; beyond it all is asked for anew.");
+                   "Buffer for the kernel's notices; after an overrun everything is asked for again.");
     return rows;
 }
 
@@ -140,7 +140,7 @@ Rows<NeighborConfig> neighbor_rows() {
     using N = NeighborConfig;
     Rows<NeighborConfig> rows;
     rows.required("address", &N::address, address(),
-                  "The neighbor's IP address; other ports may have another neighbor of the same.");
+                  "The neighbor's IP address; another port may have a neighbor with the same.");
     rows.required("port", &N::port, name("a port's name"), "The port behind which it is.");
     rows.required("mac", &N::mac, mac(), "Its MAC address.");
     rows.key("vlan", &N::vlan, optional_or(integer<std::uint16_t>(1, 4094), "none"),
@@ -152,11 +152,10 @@ Rows<RouteConfig> route_rows() {
     using R = RouteConfig;
     Rows<RouteConfig> rows;
     rows.required("prefix", &R::prefix, network(), "Destinations that the route is for.");
-    rows.required(
-        "via", &R::via, next_hops(),
-        fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops it. Without "
-                    "a port a next hop is every neighbor of that address.",
-                    min_hop_weight, max_hop_weight));
+    rows.required("via", &R::via, next_hops(),
+                  fmt::format("Neighbors that share the traffic, by weight ({} to {}); \"blackhole\" drops "
+                              "it. A next hop without a port is every neighbor of that address.",
+                              min_hop_weight, max_hop_weight));
     rows.key("load_balance", &R::load_balance, mode_or("default"),
              "How its packets choose among them; \"default\": as [load_balance] has it.");
     return rows;
@@ -167,13 +166,11 @@ Rows<LoadBalanceConfig> load_balance_rows() {
     using S = BalanceSettings;
     constexpr unsigned max_margin = LinkQuality::stopped;
     Rows<LoadBalanceConfig> rows;
-    rows.key(
-        "mode", &L::mode, load_balance_mode(),
-        "How packets choose among the next hops of a group. hash: by their flow alone. flowlet: a flow may "
-        "change its path after a gap. adaptive: and also without one, where another path is better. "
-        "packet: each packet for itself.");
+    rows.key("mode", &L::mode, load_balance_mode(),
+             "How packets choose among the next hops of a group. hash: by flow. flowlet: a flow may move "
+             "after a gap. adaptive: also without a gap, to a better path. packet: each packet for itself.");
     rows.key("classes", &L::classes, list_of(class_id(), classes),
-             "Traffic classes for which that holds, others go by hash; empty: all.");
+             "Traffic classes with this mode; others use the hash; empty: all.");
     rows.key("rc", &L::rc, mode_or("mode"), "Of RoCEv2 packets of RC queue pairs; \"mode\": as mode has it.");
     rows.key("uc", &L::uc, mode_or("mode"), "Likewise of UC.");
     rows.key("rd", &L::rd, mode_or("mode"), "Likewise of RD.");
@@ -181,8 +178,8 @@ Rows<LoadBalanceConfig> load_balance_rows() {
     rows.key("other", &L::other, mode_or("mode"), "Likewise of other RoCEv2 packets, CNPs among them.");
     rows.key("not_roce", &L::not_roce, mode_or("mode"), "Likewise of packets that are not RoCEv2.");
     rows.start_key("flowlets", &L::flowlets, integer<std::uint32_t>(64, 65536),
-                   "Entries of each receive queue's flowlet table, rounded up to a power of two; flows whose "
-                   "hashes fall together share one.");
+                   "Entries of each receive queue's flowlet table, rounded up to a power of two; colliding "
+                   "flows share one.");
     rows.key("flowlet_gap", &L::settings, &S::gap, time(nanoseconds(100), seconds(1), "100us"),
              "Time without a packet after which a flowlet has ended.");
     rows.key("move_interval", &L::settings, &S::move_interval, time({}, seconds(10), "1ms"),
@@ -191,9 +188,9 @@ Rows<LoadBalanceConfig> load_balance_rows() {
              "Adaptive: by how many bands the other path must be better.");
     rows.key("load_interval", &L::scale, &LoadScale::interval,
              time(nanoseconds(100), milliseconds(10), "20us"),
-             "An eighth of a port's load is forgotten in each; the load has eight bands.");
+             "Period in which an eighth of a port's load decays; the load has eight bands.");
     rows.key("queue_unit", &L::scale, &LoadScale::queue_unit, time(nanoseconds(10), milliseconds(10), "1us"),
-             "A queue that takes less time to send is in band 0; each further band is twice as long.");
+             "A queue that drains in less is in band 0; each further band is twice as long.");
     return rows;
 }
 

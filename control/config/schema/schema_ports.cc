@@ -8,10 +8,8 @@ namespace {
 constexpr std::uint32_t max_cable_m = 100'000;
 constexpr std::uint64_t max_burst_bytes = 1'000'000;
 constexpr const char* burst_sentence =
-    "What that lets through at once, in bytes on the wire; \"auto\": two frames of the MTU, less below 2 "
-    "Gb/s.";
+    "Burst at that rate in bytes on the wire; \"auto\": two frames of the MTU, less below 2 Gb/s.";
 
-// Defaults come from a preset.
 template <class T>
 Type<std::optional<T>> or_preset(Type<T> type) {
     return optional_or(std::move(type), "preset");
@@ -52,11 +50,11 @@ Rows<QueueConfig> queue_rows() {
     rows.key(
         "scheduler", &Q::scheduler,
         or_preset(word<QueueScheduler>({{"strict", QueueScheduler::strict}, {"dwrr", QueueScheduler::dwrr}})),
-        "Strict goes first, the higher index before the lower; the rest share by weight.");
+        "Strict goes first, the higher index before the lower; the others share by weight.");
     rows.key("weight", &Q::weight, or_preset(integer<std::uint8_t>(1, 255)),
              "Share among the dwrr queues, in wire bytes.");
     rows.key("min_rate", &Q::min_rate, rate(0, max_rate_bits),
-             "Served before strict queues until it gets so much, on the wire; 0: no floor.");
+             "Served before strict queues up to this rate, on the wire; 0: no minimum.");
     rows.key("max_rate", &Q::max_rate, rate(0, max_rate_bits), "Most it gets, on the wire; 0: no limit.");
     rows.key("max_burst", &Q::max_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
              burst_sentence);
@@ -77,7 +75,7 @@ Rows<FaultSettings> fault_rows() {
     const auto off_or_16_bits = optional_or(integer<std::uint16_t>(0, 65535), "off");
     Rows<FaultSettings> rows;
     rows.key("drop_every", &F::received, &W::drop_every, every,
-             "Every so many frames of the peer, one is lost on its way; 0: none.");
+             "A loss among every so many frames of the peer; 0: none.");
     rows.key("drop_chance", &F::received, &W::drop_chance, odds(),
              "Chance that a frame of the peer is lost on its way.");
     rows.key("corrupt_chance", &F::received, &W::corrupt_chance, odds(),
@@ -86,10 +84,9 @@ Rows<FaultSettings> fault_rows() {
              "Chance that a frame of the peer arrives twice.");
     rows.key("delay", &F::received, &W::delay, delay, "How much later frames of the peer arrive, in order.");
     rows.key("ber", &F::received, &W::ber, bit_error_rate(max_ber),
-             "Bit error rate of the wire from the peer: a frame with a wrong bit fails its FCS, and the port "
-             "drops it.");
+             "Bit error rate of the wire from the peer: the port drops frames with a wrong FCS.");
     rows.key("tx_drop_every", &F::sent, &W::drop_every, every,
-             "Every so many frames that we send, PFC among them, one is lost on its way; 0: none.");
+             "A loss among every so many frames that we send, with PFC frames; 0: none.");
     rows.key("tx_drop_chance", &F::sent, &W::drop_chance, odds(),
              "Chance that a frame that we send is lost on its way.");
     rows.key("tx_corrupt_chance", &F::sent, &W::corrupt_chance, odds(),
@@ -100,7 +97,7 @@ Rows<FaultSettings> fault_rows() {
              "How much later frames that we send reach the peer, in order.");
     rows.key("tx_ber", &F::sent, &W::ber, bit_error_rate(max_ber), "Bit error rate of the wire to the peer.");
     rows.key("pfc_lose_every", &F::pfc, &W::drop_every, every,
-             "Every so many PFC frames that we send, one is lost on its way; 0: none.");
+             "A loss among every so many PFC frames that we send; 0: none.");
     rows.key("pfc_lose_chance", &F::pfc, &W::drop_chance, odds(),
              "Chance that a PFC frame that we send is lost on its way.");
     rows.key("pfc_duplicate_chance", &F::pfc, &W::duplicate_chance, odds(),
@@ -108,8 +105,7 @@ Rows<FaultSettings> fault_rows() {
     rows.key("pfc_delay", &F::pfc, &W::delay, delay,
              "How much later our PFC frames reach the peer, in order.");
     rows.key("pfc_class_vector", &F::pfc_class_vector, off_or_16_bits,
-             "Class-enable vector of every PFC frame that we send; classes it adds get the frame's pause "
-             "time.");
+             "Class-enable vector of our PFC frames; added classes get the frame's pause time.");
     rows.key("pfc_quanta", &F::pfc_quanta, off_or_16_bits,
              "Pause time of every class in every PFC frame that we send, XON as well.");
     rows.key("storm_classes", &F::storm_classes, class_mask(),
@@ -117,13 +113,13 @@ Rows<FaultSettings> fault_rows() {
     rows.key("storm_every", &F::storm_every, time(microseconds(1), seconds(1), "10us"),
              "Time between the frames of a storm.");
     rows.key("storm_for", &F::storm_for, time(microseconds(1), seconds(100), "1ms"),
-             "How long a storm lasts from when it is set: a run does not end before.");
+             "Length of a storm from its setting, which a run does not end before.");
     rows.key("stuck_xoff", &F::stuck_xoff, class_mask(),
-             "Priorities for which the peer sends one XOFF when this is set, and no word after.");
+             "Priorities for which the peer sends a single XOFF when this is set.");
     rows.key("overshoot", &F::overshoot_bytes, size(0, 1ULL << 40, "10KB"),
              "Wire bytes that the peer still sends in a class after it should have stopped.");
     rows.key("slow_receiver", &F::slow_receiver, optional_or(rate(1'000'000, max_rate_bits), "off"),
-             "Rate at which the peer takes lossless classes: it pauses us when its buffer fills.");
+             "Rate at which the peer receives lossless classes: it pauses us when its buffer fills.");
     rows.key("slow_buffer", &F::slow_buffer_bytes, size(1, 1ULL << 30, "64KB"),
              "Buffer of a slow receiver: XOFF when it holds more, XON at half.");
     return rows;
@@ -138,61 +134,57 @@ Rows<PortConfig> port_rows() {
     rows.start_key("cable", &P::cable_m, length(0, max_cable_m),
                    "Length of the cable, for its propagation and for the headroom.");
     rows.start_key("reaction", &P::reaction, optional_or(time({}, milliseconds(1), "5us"), "auto"),
-                   "From the end of our PFC frame at the peer until it starts no more frames of the class; "
-                   "\"auto\": "
-                   "the published figure of the speed, with both interfaces' delays.");
+                   "Time from the end of our PFC frame at the peer until it starts no more frames of the "
+                   "class; \"auto\": the published figure of the speed, with both interfaces' delays.");
     rows.start_key("mtu", &P::mtu, integer<std::uint32_t>(min_mtu, max_mtu),
-                   "IP MTU in bytes, without the Ethernet header. Unless said, of xdp: 3800, which every "
+                   "IP MTU in bytes, without the Ethernet header. Default of xdp: ports: 3800, which every "
                    "kernel takes.");
     rows.start_key("mac", &P::mac, optional_or(mac(), "auto"),
                    "The port's own address; \"auto\": the device's, or one made from the port's index.");
     rows.key("address", &P::address, list_of(interface_address(), 64),
-             "The port's own IP addresses, each with the length of its subnet; its TAP has them, too.");
+             "The port's IP addresses, each with the length of its subnet; its TAP has them, too.");
     rows.key("promiscuous", &P::promiscuous, boolean(),
              "Route frames whatever unicast MAC address they are for.");
     rows.key("responder", &P::responder, boolean(),
-             "Answer ARP, neighbor solicitations and echo requests for the port's addresses, and send "
-             "ICMP errors, where no kernel does.");
+             "Answer ARP, neighbor solicitations and echo requests for the port's addresses, and send ICMP "
+             "errors.");
     rows.key("proxy_arp", &P::proxy_arp, boolean(),
-             "The responder answers ARP and neighbor solicitations for hosts behind other ports, too.");
+             "The responder also answers ARP and neighbor solicitations for hosts behind other ports.");
     rows.start_key(
         "peer", &P::peer,
         optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
-        "Whether the sender behind a capture file obeys our PFC; \"auto\": it does under the virtual "
-        "clock. Under the real one it has a single FIFO: all of it stands still while a class is "
-        "paused.");
+        "Whether the sender behind a capture file obeys our PFC; \"auto\": yes under the virtual clock. "
+        "Under the real clock it has a single FIFO, which stops while a class is paused.");
     rows.key("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
              "Preset of classes, queues and PFC.");
     rows.key("pfc", &P::pfc, or_preset(list_of(class_id(), classes)), "Priorities that are lossless by PFC.");
     rows.key("pfc_mode", &P::pfc_mode,
              or_preset(word_of<PfcMode>(
                  {PfcMode::symmetric, PfcMode::asymmetric, PfcMode::semi_lossless, PfcMode::off})),
-             "Which pauses are sent and obeyed: both for the lossless; obey all eight; never send; none.");
+             "Pauses sent and obeyed: both for lossless priorities; obey all eight; never send; none.");
     rows.key("pfc_quanta", &P::pfc_quanta, integer<std::uint16_t>(PfcSendSettings::min_quanta, 65535),
              "Pause time of the XOFFs we send, in quanta of 512 bit times; repeated at half of it.");
-    rows.key(
-        "small_xoff", &P::small_xoff, boolean(),
-        "Accept an xoff, or a shared headroom for it, that is too small to be lossless; the report then says "
-        "so.");
+    rows.key("small_xoff", &P::small_xoff, boolean(),
+             "Accept an xoff or shared headroom that is too small to be lossless; the report then says so.");
     rows.key("shaper", &P::shaper, rate(0, max_rate_bits), "Most the port sends, on the wire; 0: no limit.");
     rows.key("shaper_burst", &P::shaper_burst_bytes, optional_or(size(0, max_burst_bytes, "20KB"), "auto"),
              burst_sentence);
     rows.key("microburst", &P::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "auto"),
-             "Depth in bytes above which a queue bursts; 0: none; \"auto\": what the port sends in 32 us.");
+             "Depth in bytes of a microburst; 0: none; \"auto\": what the port sends in 32 us.");
     rows.key("trust", &P::trust,
              word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
              "Field that gives a packet its traffic class.");
     rows.key("default_tc", &P::default_tc, class_id(),
-             "Traffic class with trust = \"port\", and of what carries neither DSCP nor PCP.");
+             "Traffic class with trust = \"port\", and of packets without DSCP and PCP.");
     rows.key("map", &P::map, name("a map's name"), "The [map.NAME] by which the port classifies.");
     rows.start_key("worker", &P::worker, optional_or(integer<unsigned>(0, max_workers - 1), "auto"),
                    "Worker that owns the port; \"auto\": ports are dealt round.");
     rows.start_key("rx_queues", &P::rx_queues, integer<std::uint16_t>(1, max_receive_queues),
-                   "Receive queues, over which the device spreads flows; the port's worker polls the "
-                   "first. Real clock only.");
-    rows.start_key("rx_workers", &P::rx_workers, list_of(integer<unsigned>(0, max_workers - 1), max_workers),
-                   "Workers that poll the other receive queues, in turn; []: all, from the one after "
-                   "the port's own.");
+                   "Receive queues, over which the device spreads flows; the port's worker polls the first. "
+                   "Real clock.");
+    rows.start_key(
+        "rx_workers", &P::rx_workers, list_of(integer<unsigned>(0, max_workers - 1), max_workers),
+        "Workers that poll the other receive queues, in turn; []: all, from the one after the port's own.");
     rows.indexed("priority_group", &P::priority_group, priority_group_rows(),
                  "A priority group of the port, 0 to 7.");
     rows.indexed("queue", &P::queue, queue_rows(), "A queue of the port, 0 to 7.");

@@ -48,13 +48,10 @@ bool refuse_unknown_key(const toml::key& key, const AnyRows& rows, Context& cont
     if (context.full()) return context.refuse(key.source(), {}, {}, {});
     const Context::Inside inside(context, key.str());
     std::vector<std::string> known;
-    std::string allowed;
-    for (const Row& row : rows) {
-        known.push_back(row.info.name);
-        append_item(allowed, ", ", row.info.name);
-    }
+    for (const Row& row : rows) known.push_back(row.info.name);
     const std::string near = nearest_name(key.str(), known);
-    return context.refuse(key.source(), in_quotes(key.str()) + " is not a known key", allowed,
+    return context.refuse(key.source(), in_quotes(key.str()) + " is not a known key",
+                          fmt::format("{}", fmt::join(known, ", ")),
                           near.empty() ? "correct its name or leave it out" : fmt::format("write {}", near));
 }
 

@@ -1,12 +1,10 @@
 // The rows of the schema: a `Row` knows one key or section of a struct and everything that is done with it.
 //
-// A row works on an object by its address and reaches a member by its offset, so that all keys of a type, and
-// all sections of a kind, share their code. `Rows<Struct>` has those of one struct, knows the types, and
-// makes rows: `key` (a member and its type), `start_key` (one that cannot change while the switch runs),
-// `required` (one that must be given), `group` (a section whose keys lie in the same struct), `nested` (a
-// section that is a struct), `indexed` ([queue.N]: an array of structs), `named` ([port.NAME]: a map of
-// structs, each started from a base), `list` ([[route]]: a vector of structs). Sections nest freely. Private
-// to the schema.
+// A row reaches a member by the object's address and an offset, so that all keys of a type, and all sections
+// of a kind, share their code. `Rows<Struct>` makes the rows of a struct: `key` (a member and its type),
+// `start_key` (fixed while the switch runs), `required`, `group` (a section whose keys are in the same
+// struct), `nested` (a section that is a struct), `indexed` ([queue.N]: an array of structs), `named`
+// ([port.NAME]: a map of structs, each started from a base), `list` ([[route]]: a vector of structs).
 #pragma once
 
 #include <cstddef>
@@ -29,15 +27,14 @@ struct Place {
     Place below(std::string_view name) const;
 };
 
-// Keys and their values, being collected: those at one path, or with `toml` all, as the text of a file, which
-// has lists and empty sections, too.
+// Collects keys and their values: those at a path, or with `toml` the text of a whole file.
 struct Listing {
     std::string_view wanted;  // empty: all
     std::vector<ConfigValue> values;
     std::string* toml = nullptr;
     std::string open{};  // the last header in the text
 
-    // True if the value at `path` is wanted, contains a wanted one or is part of it.
+    // True when the value at `path` is wanted, contains a wanted one or is part of it.
     bool wants(std::string_view path) const;
     void add(const Place& section, const std::string& name, std::string value);
     void add_header(const std::string& section, std::string_view begin = "[", std::string_view end = "]");
@@ -47,17 +44,17 @@ struct Row {
     KeyInfo info;  // section left empty
     bool required = false;
     std::function<bool(const toml::node&, Context&, void* object)> read;
-    // Of a plain key.
+    // A key that is not a section has:
     std::function<std::string(const void* object, const void* base)> print;
     std::function<bool(const void*, const void*)> same;
-    // Of a section: tells its keys, or with a base those that differ from it; describes its keys.
+    // A section lists its keys, or with a base those that differ from it, and describes them.
     std::function<void(const void* object, const void* base, const Place& place, Listing& out)> list;
     std::function<void(const std::string& header, std::vector<KeyInfo>&)> describe;
 
     bool is_section() const { return describe != nullptr; }
 };
 
-// The member of type T at its offset in an object; of no object null.
+// The member of type T at its offset in an object; null for no object.
 template <class T>
 T* member_at(void* object, std::size_t offset) {
     return reinterpret_cast<T*>(static_cast<std::byte*>(object) + offset);
@@ -68,7 +65,7 @@ const T* member_at(const void* object, std::size_t offset) {
                              : reinterpret_cast<const T*>(static_cast<const std::byte*>(object) + offset);
 }
 
-// What is done with a key of this type, wherever it is: all structs share it.
+// Fills in the functions of a key of this type, which all structs share.
 template <class T>
 void erase(Row& row, const Type<T>& type, std::size_t offset) {
     row.read = [offset, read = type.read](const toml::node& node, Context& context, void* object) {
@@ -88,7 +85,7 @@ class AnyRows {
     auto begin() const { return rows_.begin(); }
     auto end() const { return rows_.end(); }
 
-    // Reads `table` into `object`; keys named in `elsewhere` are another reader's.
+    // Reads `table` into `object`, without the keys in `elsewhere`.
     bool read(const toml::table& table, Context& context, void* object,
               std::span<const std::string_view> elsewhere = {}) const;
     // The keys of `object` and its sections; with a base, those that differ from it.
@@ -96,7 +93,7 @@ class AnyRows {
     void describe(const std::string& header, std::vector<KeyInfo>& out) const;
 
   protected:
-    // All keys come before the first section, as TOML wants it.
+    // All keys come before the first section, as TOML requires.
     Row& add(std::string_view name, std::string_view sentence);
     // Sections of structs at an offset: one, and `count` of them, one every `stride` bytes.
     Row& add_nested(std::string_view name, std::size_t offset, AnyRows rows, std::string_view sentence);
@@ -109,16 +106,14 @@ class AnyRows {
 
 const toml::table* want_table(const toml::node& node, Context& context, std::string_view example);
 
-// Every child of the section, "default" before the others, which may be based on it: `read_child` gets its
-// name.
+// Reads every child of the section, "default" before the others, which may be based on it.
 bool read_named(
     const toml::node& node, Context& context, std::size_t limit,
     const std::function<bool(const std::string& name, const toml::node&, const toml::table&)>& read_child);
-// Every table of the list.
 bool read_list(const toml::node& node, Context& context, std::size_t limit,
                const std::function<bool(const toml::node&, const toml::table&)>& read_child);
 
-// An object that nothing was read into.
+// A default-constructed object.
 template <class Struct>
 const Struct& fresh() {
     static const Struct object{};
@@ -149,14 +144,12 @@ class Rows : public AnyRows {
         return AnyRows::read(table, context, &object, elsewhere);
     }
 
-    // A key: `member` read and printed as `type`. `fallback` is for defaults that are not a constant; the
-    // rest is printed from a default-constructed struct.
+    // A key: `member` read and printed as `type`. `fallback`: the default, where it is not that of fresh().
     template <class Base, class T>
     Row& key(std::string_view name, T Base::*member, const Type<T>& type, std::string_view sentence,
              std::string fallback = {}) {
         return add_key(name, fresh<Struct>().*member, type, sentence, std::move(fallback));
     }
-    // A key of a member that is a struct.
     template <class Child, class T>
     Row& key(std::string_view name, Child Struct::*outer, T Child::*member, const Type<T>& type,
              std::string_view sentence) {

@@ -1,4 +1,4 @@
-// The rows of every section, by subject (schema_*.cc), and their common parts. Private to the schema.
+// The rows of every section (schema_*.cc). Private to the schema.
 #pragma once
 
 #include "control/config/schema/schema_rows.hh"
@@ -8,33 +8,26 @@ namespace sluice::schema {
 constexpr std::uint64_t max_buffer_bytes = 1ULL << 40;
 constexpr std::uint64_t max_rate_bits = 8'000'000'000'000;
 
-// ports
 Rows<FaultSettings> fault_rows();
 Rows<PortConfig> port_rows();
 Rows<MapConfig> map_rows();
-// buffer
 Rows<PoolConfig> pool_rows();
 Rows<WredConfig> wred_rows();
 Rows<WatchdogConfig> watchdog_rows();
 Rows<PortWatchdogConfig> port_watchdog_rows();
-// hosts
 void add_host_section(Rows<Config>& rows);
 Rows<HostConfig> common_host_rows();  // but port, address and MAC
 Rows<FlowConfig> flow_rows();
 Type<std::vector<std::string>> names_of_hosts();  // one name, or a list
-// network
 Rows<FibConfig> fib_rows();
 Rows<PuntConfig> punt_rows();
 Rows<KernelConfig> kernel_rows();
 Rows<NeighborConfig> neighbor_rows();
 Rows<RouteConfig> route_rows();
 Rows<LoadBalanceConfig> load_balance_rows();
-// mirrors
 Rows<MirrorConfig> mirror_rows();
-// wires
 Rows<WireConfig> wire_rows();
 Rows<ExpectationConfig> expectation_rows();
-// decisions
 Rows<DecisionsConfig> decision_rows();
 Rows<EventConfig> event_rows();
 

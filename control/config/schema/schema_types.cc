@@ -1,4 +1,3 @@
-// The place where reading is and the errors that it has found; how a message shows a node; the types.
 #include "control/config/schema/schema_types.hh"
 
 #include <limits>
@@ -144,7 +143,7 @@ ParsedValue<MacAddress> station_mac(std::string_view text) {
     auto mac = parse_mac(text);
     if (!mac) return mac;
     if (mac->is_group()) return bad_value("is a group address", "clear the lowest bit of the first byte");
-    if (*mac == MacAddress{}) return bad_value("is no station's address");
+    if (*mac == MacAddress{}) return bad_value("is not a station's address");
     return mac;
 }
 

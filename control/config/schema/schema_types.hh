@@ -1,8 +1,7 @@
 // The types of configuration keys: how a TOML node becomes a member and how the member is written back.
 //
 // A `Type<T>` is a value made by one of the functions below and used in a row of schema_*.cc. `read` takes
-// any node and never throws; `print` gives the TOML text of a value, which `read` takes back. Private to the
-// schema.
+// any node and never throws; `print` gives the TOML text of a value, which `read` takes back.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@
 
 namespace sluice::schema {
 
-// Where reading is, and all that was found wrong. Segments view names that outlive the reading.
+// The key being read, and the errors so far. Segments view names that outlive the reading.
 class Context {
   public:
     explicit Context(std::string_view file) : file_(file) {}
@@ -44,11 +43,11 @@ class Context {
         Context& context_;
     };
 
-    // False: the reader's answer to what is refused.
+    // Adds an error; returns false, for the reader to return.
     bool refuse(const toml::source_region& at, std::string wrong, std::string allowed, std::string remedy);
-    // A word that is allowed beside those of the refusing type.
+    // A word that errors name as allowed, too.
     void set_alternative(std::string_view word) { alternative_ = word; }
-    // Remembers where the current key's value stands, outside of lists.
+    // Records the place of the current key's value, outside of lists.
     void note_place(const toml::node& node);
     std::string path() const;
     bool full() const { return errors_.size() >= max_config_errors; }
@@ -64,11 +63,10 @@ class Context {
     SourceMap source_;
 };
 
-// The value as the file has it, short enough for a message: `"100X"`, `5`, `a table`.
+// The value for a message: `"100X"`, `5`, `the table`.
 std::string show(const toml::node& node);
-// Of an integer or a fraction; nothing: the node is neither.
+// The value of an integer or a fraction; nothing: the node is neither.
 std::optional<double> number_in(const toml::node& node);
-// `text` as a TOML key.
 std::string toml_key(std::string_view text);
 SourcePlace place_of(const toml::source_region& region);
 
@@ -77,10 +75,9 @@ struct Type {
     std::string name;     // "rate": its name in the reference
     std::string allowed;  // allowed values, for messages and the reference
     std::string example;  // as it stands in a file
-    // False: the context has been told why, and `value` is of no use. Fields that the node does not set keep
-    // their value.
+    // False: the context has the error, and `value` is undefined. Fields that the node does not set stay.
     std::function<bool(const toml::node&, Context&, T& value)> read;
-    // `base`, where not null, is the value that the text is read over: only the difference is needed.
+    // With a `base` only the difference from it is needed.
     std::function<std::string(const T& value, const T* base)> print;
 
     // Reports the error in the node's value and returns false.
@@ -131,7 +128,7 @@ Type<T> whole(std::string name, std::string allowed, std::string example,
     return type;
 }
 
-// The same text, which stands for another value.
+// The same text for a value of another type.
 template <class U, class T>
 Type<U> converted(Type<T> type, std::function<U(const T&)> to, std::function<T(const U&)> from) {
     return {type.name, type.allowed, type.example,
@@ -154,7 +151,6 @@ Type<U> stored_as(Type<T> type) {
         [](const U& value) { return static_cast<T>(value); });
 }
 
-// Those values of `type` that are good, too.
 template <class T>
 Type<T> checked(const Type<T>& type, std::string allowed, std::string example, bool (*is_good)(const T&),
                 std::string wrong) {
@@ -173,7 +169,7 @@ Type<T> integer(T low, T high) {
 
 inline Type<ClassId> class_id() { return integer<ClassId>(0, classes - 1); }
 
-// One of a few words, each of which stands for a value.
+// An enumeration by its words.
 template <class T>
 Type<T> word(std::vector<std::pair<std::string, T>> words) {
     std::vector<std::string> names;
@@ -190,7 +186,7 @@ Type<T> word(std::vector<std::pair<std::string, T>> words) {
     return converted<T, std::string>(choice(std::move(names)), meaning, spelling);
 }
 
-// One of these values of an enumeration, by the words that to_string has for them.
+// These values of an enumeration, by the words of to_string.
 template <class T>
 Type<T> word_of(const std::vector<T>& values) {
     std::vector<std::pair<std::string, T>> words;
@@ -198,7 +194,7 @@ Type<T> word_of(const std::vector<T>& values) {
     return word(std::move(words));
 }
 
-// `type`, or the word that says there is no value, so that this can be said over a default that has one.
+// `type`, or the word `absent` for no value, which overrides a default that has one.
 template <class T>
 Type<std::optional<T>> optional_or(Type<T> type, std::string absent) {
     const std::string allowed = fmt::format("{}, or \"{}\"", type.allowed, absent);

@@ -1,4 +1,4 @@
-// Wires and what disturbs them; and what is to hold at the end of a run.
+// Wires and the rules that disturb them; conditions at the end of a run.
 #include <fmt/format.h>
 
 #include "control/config/schema/schema_sections.hh"
@@ -19,7 +19,7 @@ Type<PsnRange> psn_range() {
         const auto good = [](std::uint64_t psn) { return psn <= max_24_bits; };
         if (const auto* number = node.as_integer()) {
             if (number->get() < 0 || !good(static_cast<std::uint64_t>(number->get())))
-                return self.refuse(node, context, "is no PSN");
+                return self.refuse(node, context, "is not a PSN");
             out.first = out.last = static_cast<std::uint32_t>(number->get());
             return true;
         }
@@ -30,7 +30,7 @@ Type<PsnRange> psn_range() {
         const auto first = parse_integer(said.substr(0, dots));
         const auto last = dots == said.npos ? first : parse_integer(said.substr(dots + 2));
         if (!first || !last || !good(*first) || !good(*last))
-            return self.refuse(node, context, "is no range of PSNs");
+            return self.refuse(node, context, "is not a range of PSNs");
         out = {static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last)};
         return true;
     };
@@ -41,7 +41,7 @@ Type<PsnRange> psn_range() {
     return type;
 }
 
-// Of RC, by the names of a recipe.
+// Operations of RC, by the names of a recipe.
 Type<std::uint8_t> opcode() {
     std::vector<std::pair<std::string, std::uint8_t>> words;
     for (const roce::Operation& operation : roce::operations())
@@ -64,14 +64,13 @@ Rows<ImpairMatchConfig> match_rows() {
              word<WireDirections>({{"both", WireDirections::both},
                                    {"forward", WireDirections::forward},
                                    {"backward", WireDirections::backward}}),
-             "Forward: what comes in by the wire's first port. Each direction counts by itself.");
-    rows.key("every", &M::every, count, "Every so many frames that match, one; 0: not so.");
+             "Forward: frames that enter by the wire's first port. Each direction counts separately.");
+    rows.key("every", &M::every, count, "Take a frame of every so many that match; 0: not used.");
     rows.key("nth", &M::nth, count,
-             "The one frame of this number, from 1, among those that match; 0: not so.");
-    rows.key(
-        "probability", &M::probability, optional_or(odds(), "always"),
-        "Chance of each frame that matches. With every, nth or both beside it either is enough; with none "
-        "of them every frame is taken.");
+             "Take the frame of this number, from 1, among those that match; 0: not used.");
+    rows.key("probability", &M::probability, optional_or(odds(), "always"),
+             "Chance of each frame that matches. With every, nth or both, either is enough; without any of "
+             "them all are taken.");
     return rows;
 }
 
@@ -83,18 +82,17 @@ Rows<ImpairConfig> impair_rows() {
                              static_cast<FaultAction>(n));
     Rows<I> rows;
     rows.required("do", &I::action, word<FaultAction>(std::move(actions)),
-                  "What becomes of a frame that the rule takes; later rules do not see it.");
+                  "Action on a frame that the rule takes; later rules do not see it.");
     rows.key("time", &I::time, optional_or(time(nanoseconds(1), seconds(10), "10us"), "unset"),
-             "How long delay holds it; reorder: at most so long, 1 ms unless said.");
+             "Time of a delay; of reorder: the most, by default 1 ms.");
     rows.key("frames", &I::frames, optional_or(integer<std::uint32_t>(1, 65'535), "unset"),
-             "Reorder: how many later frames of the same queue pair pass it (of the direction where it is no "
-             "RoCE packet); 1 unless said.");
-    rows.key(
-        "sender_qp", &I::sender_qp, optional_or(integer<std::uint32_t>(0, max_24_bits), "learned"),
-        "Cnp: the sender's queue pair, to which it goes; \"learned\": from ACKs and READ requests, where "
-        "those between the two addresses name one only.");
+             "Reorder: later frames of the same queue pair that pass it (without RoCE: of the direction); "
+             "default 1.");
+    rows.key("sender_qp", &I::sender_qp, optional_or(integer<std::uint32_t>(0, max_24_bits), "learned"),
+             "Cnp: the sender's queue pair; \"learned\": from ACKs and READ requests, where these name a "
+             "single one between the two addresses.");
     rows.key("cnp_dscp", &I::cnp_dscp, optional_or(integer<std::uint8_t>(0, 63), "unset"),
-             "DSCP of the cnp; 48 unless said.");
+             "DSCP of the cnp; default 48.");
     rows.nested("match", &I::match, match_rows(), "Which frames.");
     return rows;
 }
@@ -107,12 +105,11 @@ Rows<WireConfig> wire_rows() {
     using W = WireConfig;
     Rows<W> rows;
     rows.required("ports", &W::ports, list_of(name("a port's name"), 2),
-                  "The two ports that it joins; what comes in by one leaves by the other, unchanged.")
+                  "The two ports that it joins; frames pass unchanged.")
         .info.restart = true;
-    rows.key(
-        "pfc", &W::passes_pfc, word<bool>({{"end", false}, {"pass", true}}),
-        "End: each port obeys and sends PFC for itself. Pass: MAC control goes on to the other end, and the "
-        "ports have no lossless class.");
+    rows.key("pfc", &W::passes_pfc, word<bool>({{"end", false}, {"pass", true}}),
+             "End: each port obeys and sends PFC for itself. Pass: MAC control passes, and the ports have no "
+             "lossless class.");
     rows.named("impair", &W::impair, impair_rows(), fresh_rule, max_wire_rules,
                "A rule that disturbs a wire. Frames meet the rules in the order of their names.");
     return rows;
@@ -122,7 +119,7 @@ Rows<ExpectationConfig> expectation_rows() {
     using E = ExpectationConfig;
     Rows<E> rows;
     rows.required("that", &E::that, text("an expression", 1, 1024, "\"verdict.lossless\""),
-                  "As --assert: over paths of the report, judged when the run ends.");
+                  "An expression over paths of the report, as of --assert, judged when the run ends.");
     return rows;
 }
 

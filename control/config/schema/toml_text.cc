@@ -10,9 +10,9 @@
 namespace sluice {
 namespace {
 
-// Bounds that toml++ lacks, which has one for nested brackets: it takes the stack apart on "a.a.a.a...", and
-// compares each table that a dot makes, and each list of tables, with all others. The largest switch, 256
-// ports with every queue and group named, has a third of these dots.
+// Bounds that toml++ lacks: "a.a.a.a..." overflows its stack, and it compares each table that a dot makes,
+// and each list of tables, with all others. The largest switch, 256 ports with every queue and group named,
+// has a third of these dots.
 constexpr unsigned max_key_parts = 16;  // of a dotted key ("a.b.c" has 3)
 constexpr unsigned max_dots = 32'768;   // outside strings and comments
 constexpr unsigned max_lists = 64;      // different [[headers]]
@@ -24,7 +24,6 @@ std::string_view without_space(std::string_view line) {
     return last == line.npos ? std::string_view{} : line.substr(first, last + 1 - first);
 }
 
-// The first line that reads like `line`, or 0.
 unsigned first_line_like(std::string_view text, unsigned line) {
     std::vector<std::string_view> lines;
     for (std::size_t at = 0; at <= text.size() && lines.size() < line;) {

@@ -1,5 +1,5 @@
-// TOML text to a tree, with the parser's faults taken away: it throws nothing, and refuses input that would
-// exhaust the stack or take time beyond measure. Private to the schema.
+// TOML text to a tree: throws nothing, and refuses input that would exhaust the parser's stack or take it too
+// long. Private to the schema.
 #pragma once
 
 #include <toml++/toml.h>
@@ -16,8 +16,7 @@
 namespace sluice {
 
 tl::expected<toml::table, ConfigError> parse_toml(std::string_view text, std::string_view file);
-// A value as a person types it, under the key "value": TOML, or else text that stands for a TOML string.
-// Nothing: it is neither.
+// A table with the key "value": TOML, or text that stands for a TOML string. Nothing: it is neither.
 std::optional<toml::table> parse_toml_value(std::string_view text, bool may_be_text = true);
 // The numbers of a table that is a value, such as {"26" = 3}.
 std::vector<std::pair<std::string, std::int64_t>> toml_table_entries(std::string_view text);
@@ -30,7 +29,7 @@ struct TomlExcess {
 // The first bound that the text exceeds; linear in the text's length.
 std::optional<TomlExcess> excess_of(std::string_view text);
 
-// Where a statement stands, for changing a text that `parse_toml` takes without touching the rest.
+// The place of a statement, for editing a text without touching the rest.
 struct TomlStatement {
     enum class Kind : unsigned char { key, section, list_item };  // name = value, [name], [[name]]
     Kind kind;

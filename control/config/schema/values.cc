@@ -167,7 +167,7 @@ ParsedValue<MacAddress> parse_mac(std::string_view text) {
 ParsedValue<LoadBalance> parse_load_balance(std::string_view text) {
     for (std::size_t n = 0; n < load_balance_names.size(); ++n)
         if (load_balance_names[n] == text) return static_cast<LoadBalance>(n);
-    return bad_value("is no mode of load balancing", "write hash, flowlet, adaptive or packet");
+    return bad_value("is not a mode of load balancing", "write hash, flowlet, adaptive or packet");
 }
 
 ParsedValue<IpAddress> parse_address(std::string_view text) {
@@ -278,15 +278,17 @@ std::string print_count(std::uint64_t count, std::string_view noun) {
 
 std::string_view print_was(std::uint64_t count) { return count == 1 ? "was" : "were"; }
 
+std::string_view first_characters(std::string_view text, std::size_t most_bytes) {
+    if (text.size() <= most_bytes) return text;
+    // Continuation bytes of UTF-8 are 10xxxxxx.
+    while (most_bytes > 0 && (static_cast<unsigned char>(text[most_bytes]) & 0xC0U) == 0x80U) --most_bytes;
+    return text.substr(0, most_bytes);
+}
+
 std::string in_quotes(std::string_view text, std::size_t limit) {
-    const bool cut = text.size() > limit;
-    if (cut) {
-        // Never cut in the middle of a UTF-8 sequence: continuation bytes are 10xxxxxx.
-        while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
-        text = text.substr(0, limit);
-    }
-    std::string out = toml_string(text);
-    if (cut) out.insert(out.size() - 1, "...");
+    const std::string_view start = first_characters(text, limit);
+    std::string out = toml_string(start);
+    if (start.size() < text.size()) out.insert(out.size() - 1, "...");
     return out;
 }
 

@@ -46,7 +46,7 @@ std::string print_rate(Rate rate);
 std::string print_time(Duration time);  // `time` not negative
 std::string print_length(std::uint32_t meters);
 std::string print_chance(Chance chance);
-// Of a whole, in per cent rounded up; "-" when there is no whole.
+// The share in per cent, rounded up; "-" without a whole.
 std::string print_share(std::uint64_t part, std::uint64_t whole);
 std::string print_mac(const MacAddress& mac);
 std::string print_address(const IpAddress& address);
@@ -54,14 +54,16 @@ std::string print_prefix(const IpPrefix& prefix);
 // "169.254.0.1 dev p1"; without a port the address alone.
 std::string print_next_hop(const IpAddress& address, std::string_view port);
 
-// The prefix with its host bits cleared. `length` must be at most the family's.
+// The prefix without its host bits. `length` must be at most the family's.
 IpPrefix network_of(const IpPrefix& prefix);
 // `prefix` covers `address`: same family, same first `length` bits.
 bool contains(const IpPrefix& prefix, const IpAddress& address);
 
 // Text as TOML has it: one line, in quotes, control characters escaped.
 std::string toml_string(std::string_view text);
-// The same for a message: cut after `limit` bytes.
+// The first whole UTF-8 characters of a text.
+std::string_view first_characters(std::string_view text, std::size_t most_bytes);
+// As toml_string, for a message: cut after `limit` bytes.
 std::string in_quotes(std::string_view text, std::size_t limit = 60);
 
 // "1 value", "2 000 values".

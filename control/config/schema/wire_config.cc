@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
 

@@ -30,10 +30,19 @@ Words split_words(std::string_view text) {
     return words;
 }
 
+Words split(std::string_view text, char separator) {
+    Words parts(1);
+    for (const char c : text) {
+        if (c == separator)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
+
 std::string joined(std::span<const std::string> words, std::string_view separator) {
-    std::string text;
-    for (const std::string& word : words) append_item(text, separator, word);
-    return text;
+    return fmt::format("{}", fmt::join(words, separator));
 }
 
 Words begun_by(std::string_view word, const Words& known) {

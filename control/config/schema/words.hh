@@ -11,8 +11,9 @@ namespace sluice {
 
 using Words = std::vector<std::string>;
 
-// The words of a text, which blanks separate.
 Words split_words(std::string_view text);
+// The parts between separators; an empty text is one empty part.
+Words split(std::string_view text, char separator);
 std::string joined(std::span<const std::string> words, std::string_view separator);
 // Those of `known` that `word` begins; `word` alone if it is one of them.
 Words begun_by(std::string_view word, const Words& known);

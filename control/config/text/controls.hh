@@ -1,5 +1,4 @@
-// Control characters, which a terminal obeys: C0, DEL, and in UTF-8 C1 (U+0080 to U+009F), one of which is as
-// good as ESC [.
+// Control characters, which a terminal obeys: C0, DEL, and in UTF-8 C1 (U+0080 to U+009F; U+009B is ESC [).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +37,7 @@ inline bool has_controls(std::string_view text) {
     return false;
 }
 
-// One line for a terminal, with `instead` for each.
+// The text as a line for a terminal, with `instead` for each control character.
 inline std::string without_controls(std::string_view text, char instead = '?') {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {

@@ -13,8 +13,7 @@ std::string json_text(const Json& json, int indent = -1) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// An object (or null) that will have so many members. One that grows copies all that is in it, for its keys
-// are const and cannot be moved.
+// Reserves members of an object (or null): a growing one copies them, since const keys cannot be moved.
 inline void make_room(nlohmann::ordered_json& object, std::size_t members) {
     if (object.is_null()) object = nlohmann::ordered_json::object();
     object.get_ref<nlohmann::ordered_json::object_t&>().reserve(members);

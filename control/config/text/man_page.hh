@@ -1,5 +1,5 @@
 // A page of the manual in the macros of man(7), of which it uses TH, SH, SS, PP, TP, br, nf and fi. Text is
-// plain: it is escaped here. What a page lists comes from the tables from which its program parses and helps.
+// plain: it is escaped here.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class ManPage {
     }
     const std::string& text() const { return out_; }
 
-    // Without what troff would take for a request, an escape, or a sign to be made more beautiful.
+    // Escapes requests, escapes, and characters that troff would replace.
     static std::string escaped(std::string_view text) {
         static constexpr std::pair<char, std::string_view> escapes[] = {
             {'\\', "\\e"},  {'-', "\\-"},    {'^', "\\(ha"}, {'~', "\\(ti"},

@@ -1,5 +1,4 @@
-// How far a long work has come: a line on stderr, written over twice a second, gone at the end. Where stderr
-// is not a terminal there is none.
+// The progress of long work: a line on stderr, overwritten twice a second and erased at the end.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +13,7 @@ namespace sluice {
 
 class ProgressLine {
   public:
-    // The clock is looked at once in `calls` questions, and no line comes before `patience`.
+    // Reads the clock once in `calls` calls of is_due; no line before `patience`.
     explicit ProgressLine(unsigned calls = 1, std::chrono::milliseconds patience = {})
         : calls_(calls), next_(start_ + patience) {}
     ~ProgressLine() {

@@ -1,5 +1,5 @@
-// Writes to stdout and stderr; no other file does. A full disk, or a reader that went away, costs the words
-// and nothing else; `all_said` tells of a full disk. A reader that went away has read enough: `| head`.
+// The only file that writes to stdout and stderr. A full disk loses the words, and `all_said` reports it; a
+// reader that went away (`| head`) has read enough.
 #pragma once
 
 #include <fcntl.h>
@@ -20,12 +20,10 @@
 
 namespace sluice {
 
-// journald takes the priority of a line from its beginning, as sd-daemon(3) has it; other readers see no such
-// mark.
+// journald reads a line's priority from its beginning (sd-daemon(3)); other readers get no such mark.
 enum class Priority { error = 3, warning = 4, notice = 5, info = 6 };  // syslog's
 
-// Whether what is written to `fd` is read by journald. A child whose stream goes elsewhere inherits the
-// variable all the same.
+// True when journald reads `fd`. A child inherits the variable even if its stream goes elsewhere.
 inline bool goes_to_journal(int fd) noexcept {
     const char* stream = std::getenv("JOURNAL_STREAM");
     struct stat there {};
@@ -36,8 +34,8 @@ inline bool goes_to_journal(int fd) noexcept {
            fstat(fd, &there) == 0 && there.st_dev == device && there.st_ino == inode;
 }
 
-// Text of many lines as a terminal may have it: a stranger's file may have any C1 control character, and they
-// become escapes such as \u009b, which JSON and TOML read as the same characters.
+// Replaces C1 control characters, which an input file may have, by escapes such as \u009b, which JSON and
+// TOML read as the same characters.
 inline void escape_controls(fmt::memory_buffer& text) {
     const std::string_view all(text.data(), text.size());
     const auto is_high = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
@@ -66,8 +64,7 @@ void say(fmt::format_string<What...> format, What&&... what) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // all_said() asks
 }
 
-// On stderr, with `priority` where journald reads it, behind what was said before on stdout: both may be one
-// log. Never fails: there is nobody left to tell.
+// On stderr, behind earlier output on stdout, since both may be one log. Never fails.
 template <class... What>
 void complain_as(Priority priority, fmt::format_string<What...> format, What&&... what) noexcept {
     static const bool has_priorities = goes_to_journal(STDERR_FILENO);
@@ -101,8 +98,7 @@ inline bool has_no_reader(int fd) noexcept {
     return poll(&asked, 1, 0) == 1 && (asked.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-// At the end: whether all that was said on stdout, and that somebody reads, has been written. Complains when
-// not.
+// At the end: true when all output that has a reader was written; complains when not.
 inline bool all_said(const char* program) noexcept {
     const bool flushed = std::fflush(stdout) == 0;
     if ((flushed && std::ferror(stdout) == 0) || has_no_reader(STDOUT_FILENO)) return true;

@@ -1,5 +1,4 @@
-// Text for people: lines of `width` with the further ones indented, and lists that are whole where they are
-// short.
+// Text for people: indented lines of a width, and lists that are shortened in the middle.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +28,7 @@ inline std::string wrapped(std::string_view sentence, std::size_t indent, std::s
     return out;
 }
 
-// The list of all `items`; beyond `most` of them the first and the last ones, and how many are between.
+// All `items`; beyond `most` of them the first, the last and the number between.
 template <class Items>
 std::string join_briefly(const Items& items, std::string_view separator, std::size_t most = 16) {
     std::string out;

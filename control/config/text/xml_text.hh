@@ -1,5 +1,5 @@
 // Text as XML, SVG and HTML have it, in an element or in an attribute. What XML 1.0 (section 2.2) cannot have
-// is replaced: control characters by blanks, U+FFFE, U+FFFF and bytes that are no UTF-8 by U+FFFD.
+// is replaced: control characters by blanks, U+FFFE, U+FFFF and bytes that are not UTF-8 by U+FFFD.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ struct Pair {
     std::string from, to;
 };
 
-// Two hosts of a flow one of whom goes back N: then both do.
+// Two hosts of a flow, one of which goes back N: then both do.
 std::optional<Pair> going_back(const Config& world) {
     const auto goes_back = [&](const std::string& host) {
         const auto found = world.hosts.find(host);
@@ -32,7 +32,7 @@ std::optional<Pair> going_back(const Config& world) {
     return std::nullopt;
 }
 
-// Of a flow whose sender makes no gap as long as `gap` while its link keeps up.
+// True when the sender makes no gap as long as `gap` while its link keeps up.
 bool is_steady(const FlowConfig& flow, Duration gap) {
     if (flow.load) return !flow.off || *flow.off <= gap;
     return flow.depth.value_or(1) > 1;
@@ -41,7 +41,7 @@ bool is_steady(const FlowConfig& flow, Duration gap) {
 // Rounded up, for people.
 Duration whole_ns(Duration time) { return nanoseconds((time.ps + 999) / 1000); }
 
-// How long a frame of the largest MTU is under way from a switch to the leaf of a prefix, on empty links.
+// The time that a frame of the largest MTU takes from a switch to the leaf of a prefix, on empty links.
 class WayTimes {
   public:
     struct Span {
@@ -116,8 +116,7 @@ class Checks {
     }
 
   private:
-    // How much longer a frame takes on the slowest of a route's ways than on the fastest; nothing: no route
-    // has two.
+    // The difference between a route's slowest way and its fastest; nothing: no route has two.
     std::optional<Duration> skew_of(const SwitchPlan& each) {
         std::optional<Duration> skew;
         for (const RouteConfig& route : *each.config.routes) {
@@ -162,8 +161,8 @@ class Checks {
         }
     }
     void say(const SwitchPlan& each, Severity severity, std::string id, std::string what, std::string fix) {
-        findings_.add(each.name,
-                      {severity, std::move(id), "load_balance", std::move(what), std::move(fix), {}});
+        findings_.add(severity, std::move(id), "load_balance", std::move(what), std::move(fix), {},
+                      each.name);
     }
 
     const Config& world_;

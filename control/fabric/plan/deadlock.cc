@@ -69,10 +69,8 @@ class Dependencies {
                 if (node < channels_) covered[node] = true;
             found.push_back(describe(way, priority));
         }
-        std::stable_sort(found.begin() + first, found.end(),
-                         [](const DependencyCycle& a, const DependencyCycle& b) {
-                             return a.switches.size() < b.switches.size();
-                         });
+        std::ranges::stable_sort(found.begin() + first, found.end(), {},
+                                 [](const DependencyCycle& cycle) { return cycle.switches.size(); });
     }
 
   private:
@@ -83,7 +81,7 @@ class Dependencies {
         return channels_ + static_cast<Node>(at) * groups_ + group;
     }
 
-    // What is for the group goes from every switch that has hosts.
+    // Packets for the group start at every switch that has hosts.
     void walk(Node group) {
         std::vector<bool> seen(plan_.switches.size());
         std::vector<std::size_t> todo;
@@ -183,8 +181,7 @@ class Dependencies {
             cycle.switches.push_back(plan_.switches[at].node);
             prefixes.insert(forwarding_.route(at, (node - channels_) % groups_)->prefix);
         }
-        std::rotate(cycle.switches.begin(), std::min_element(cycle.switches.begin(), cycle.switches.end()),
-                    cycle.switches.end());
+        std::rotate(cycle.switches.begin(), std::ranges::min_element(cycle.switches), cycle.switches.end());
         for (const IpPrefix& prefix : prefixes)
             if (cycle.prefixes.size() < max_prefixes) cycle.prefixes.push_back(prefix);
         return cycle;
@@ -211,8 +208,7 @@ std::vector<DependencyCycle> cycles_of(const FabricPlan& plan, const Forwarding&
 }
 
 // Links whose loss can give a switch a next hop that it did not have: each is the only one of some computed
-// route. Routes by hand, and those round a ring, lose next hops at most; and a path that never turns up again
-// has no circle, whatever is down.
+// route. Routes by hand and round a ring only lose next hops; a path that never turns up again has no circle.
 std::set<LinkId> links_to_lose(const FabricPlan& plan, const Forwarding& forwarding, bool any_by_hand) {
     using Policy = RoutingConfig::Policy;
     const Policy policy = plan.file.routing.policy;

@@ -1,4 +1,4 @@
-// Whether pauses could wait for each other in a circle, before anything runs.
+// Finds pauses that can wait for each other in a circle, before anything runs.
 //
 // A channel is a link in one direction and a lossless class. It waits for another when packets that came by
 // it leave by the other and both ends of both carry PFC for the class: a full queue at the second pauses the
@@ -23,9 +23,8 @@ struct DependencyCycle {
 };
 
 // With the routes of the plan: circles that together have every channel which is on one, each the shortest
-// through one of its channels; `max_dependency_cycles` at most. If there is none, and tiers do not make one
-// impossible, those with each single link between switches down, each with the first such link. Work goes
-// with the size of the tables of routes.
+// through one of its channels; `max_dependency_cycles` at most. If there is none, and tiers allow
+// one, those with each single link between switches down. The work grows with the tables of routes.
 std::vector<DependencyCycle> dependency_cycles(const FabricPlan& plan);
 
 std::string cycle_text(const FabricPlan& plan, const DependencyCycle& cycle);

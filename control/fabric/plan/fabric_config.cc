@@ -196,8 +196,7 @@ class Reader {
                                });
         });
         add(of_switches, {});
-        std::stable_sort(fabric_.events.begin(), fabric_.events.end(),
-                         [](const EventConfig& a, const EventConfig& b) { return a.at < b.at; });
+        std::ranges::stable_sort(fabric_.events, {}, &EventConfig::at);
     }
 
   private:
@@ -319,7 +318,7 @@ std::string set_path(toml::table& document, std::string_view text) {
             if (table->get(part) == nullptr) table->insert(part, toml::table{});
             at = table->get(part);
         } else {
-            return fmt::format("{} is no section", in_quotes(text.substr(0, equals)));
+            return fmt::format("{} is not a section", in_quotes(text.substr(0, equals)));
         }
         path.remove_prefix(dot + 1);
     }
@@ -386,8 +385,7 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
     const HostConfig no_host = unsaid_host();
     add(host_rows, &fabric.host_default, &no_host, "host.default");
     for (const auto& [name, host] : fabric.hosts) add(host_rows, &host, &fabric.host_default, "host." + name);
-    std::sort(keys.begin(), keys.end(),
-              [](const auto& a, const auto& b) { return NaturalOrder{}(a.path, b.path); });
+    std::ranges::sort(keys, NaturalOrder{}, &ConfigChange::path);
     return keys;
 }
 

@@ -1,4 +1,4 @@
-// A fabric's file as a value: what it says, with nothing resolved but defaults.
+// A fabric's file as a value, with nothing resolved but defaults.
 //
 // [switch.NAME] has sluiced's own keys, each switch starting from [switch.default]; [host.NAME] and [[flow]]
 // are those of sluiced's file, but for port, address and MAC, which the fabric makes. Keys that the topology
@@ -35,7 +35,7 @@ struct RoutingConfig {
     bool circles_allowed = false;             // of pauses: a scenario about deadlock wants one
 };
 
-// [[collective]]: what the hosts of a job do together, step by step. A rank for each host, once it is known.
+// [[collective]]: the steps that the hosts of a job take together, each host with one rank.
 struct CollectiveConfig : roce::CollectiveSettings {
     std::string name;                // empty: its kind
     std::vector<std::string> hosts;  // as flows name them; the plan has them in the order of ranks
@@ -84,7 +84,7 @@ struct FindConfig {
     const std::string& path() const { return least.empty() ? most : least; }
 };
 
-// What makes a file a scenario: the question it answers, and what a sweep varies or a search looks for.
+// The keys of a scenario: its question, phases and assertions, and the axes of a sweep or a search.
 struct ScenarioConfig {
     std::string name, question;
     std::vector<PhaseConfig> phases;  // in order of time
@@ -125,11 +125,10 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
 
-// What the file asks for, as sluiced's keys_asked, but for [vary] and [find], which are of many runs, and
-// [[assert]].
+// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find] and [[assert]].
 std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 
-// The keys that sluiced's file has not; what [vary] takes; and both as Markdown.
+// The keys that sluiced's file lacks; the help of [vary]; both as Markdown.
 std::vector<SchemaSection> fabric_sections();
 std::string_view vary_help();
 std::string fabric_reference();

@@ -25,21 +25,16 @@ std::string others_text(std::size_t cycles) {
     return fmt::format(" ({} circles{} in all)", cycles, cycles < max_dependency_cycles ? "" : " or more");
 }
 
-// The headroom of a cable between two switches has our turn, not the other's.
+// The headroom of a cable between two switches counts our turn, not the peer's.
 void check_turn(const FabricPlan& plan, FabricFindings& findings) {
     for (const SwitchPlan& each : plan.switches)
         if (each.config.virtual_turn.ps != 0)
             return findings.add(
-                each.name,
-                {Severity::warning,
-                 "fabric-turn",
-                 "virtual.turn",
-                 fmt::format(
-                     "turns of {} delay the reaction of the switch at the other end, and the headroom "
-                     "does not have them: packets may be lost",
-                     print_time(each.config.virtual_turn)),
-                 "leave virtual.turn out, or write a larger xoff",
-                 {}});
+                Severity::warning, "fabric-turn", "virtual.turn",
+                fmt::format("turns of {} delay the reaction of the switch at the other end, and the headroom "
+                            "does not have them: packets may be lost",
+                            print_time(each.config.virtual_turn)),
+                "leave virtual.turn out, or write a larger xoff", {}, each.name);
 }
 
 // Warnings that the file expects are notes.
@@ -52,12 +47,8 @@ void look_for_expected(const std::vector<std::string>& expected, FabricFindings&
             finding.severity = Severity::note;
         }
         if (has_come) continue;
-        findings.add({Severity::warning,
-                      "expected-missing",
-                      "expect",
-                      fmt::format("{} is expected and has not come", in_quotes(id)),
-                      "leave it out",
-                      {}});
+        findings.add(Severity::warning, "expected-missing", "expect",
+                     fmt::format("{} is expected and has not come", in_quotes(id)), "leave it out");
     }
 }
 
@@ -83,7 +74,7 @@ std::vector<NodeId> parts_of(const Topology& topology) {
     return part;
 }
 
-// Whether packets for a group come to its leaf: by every way that a hash may choose, by some, by none.
+// The ways that a hash may choose towards a group: all lead to its leaf, some, or none.
 enum class Ways : std::uint8_t { none, some, all };
 
 class WaysTo {
@@ -96,7 +87,7 @@ class WaysTo {
         return known_[group][at];
     }
 
-    // One that does not lead there: "sw1 > sw2, which has no route to 10.0.3.1".
+    // A way that does not lead there: "sw1 > sw2, which has no route to 10.0.3.1".
     std::string lost_way(std::size_t at, std::size_t group, const IpAddress& to) {
         std::string text = plan_.switches[at].name;
         std::vector<bool> seen(plan_.switches.size());
@@ -160,9 +151,9 @@ class FlowCheck {
     // Data one way, acknowledgments the other. False: a finding has been added.
     bool check(const std::string& path, SourcePlace place, NodeId from, NodeId to) {
         if (!parts_.empty() && parts_[from] != parts_[to]) {
-            findings_.add({Severity::error, "flow-planes", path,
-                           fmt::format("{} and {} are in different planes", name_of(from), name_of(to)),
-                           "name hosts of one plane", place});
+            findings_.add(Severity::error, "flow-planes", path,
+                          fmt::format("{} and {} are in different planes", name_of(from), name_of(to)),
+                          "name hosts of one plane", place);
             return false;
         }
         return leads(path, place, from, to) && leads(path, place, to, from);
@@ -180,11 +171,11 @@ class FlowCheck {
         const std::string where = ways_.lost_way(leaf, group, address);
         const bool none = ways == Ways::none;
         findings_.add(
-            {none && !force_ ? Severity::error : Severity::warning, "flow-route", path,
-             none ? fmt::format("no route leads from {} to {}: {}", one, other, where)
-                  : fmt::format("not every way leads from {} to {}: {}", one, other, where),
-             fmt::format("write a route to {} there, or another routing.policy", print_address(address)),
-             place});
+            none && !force_ ? Severity::error : Severity::warning, "flow-route", path,
+            none ? fmt::format("no route leads from {} to {}: {}", one, other, where)
+                 : fmt::format("not every way leads from {} to {}: {}", one, other, where),
+            fmt::format("write a route to {} there, or another routing.policy", print_address(address)),
+            place);
         return false;
     }
 
@@ -235,6 +226,7 @@ std::string FabricFinding::text(const std::string& file) const {
 }
 
 void FabricFindings::add(const std::string& switch_name, Finding finding) {
+    if (switch_name.empty()) return all_.push_back({{}, std::move(finding)});
     const auto [there, is_new] = heard_.emplace(finding.id + finding.message + finding.fix, all_.size());
     if (is_new)
         all_.push_back({switch_name, std::move(finding)});
@@ -255,14 +247,10 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
     stage("circles of pauses", 0, 0);
     const auto cycles = dependency_cycles(plan);
     for (const DependencyCycle& cycle : std::span(cycles).first(std::min(cycles.size(), max_cycles_told)))
-        findings.add({force || plan.file.routing.circles_allowed ? Severity::warning : Severity::error,
-                      "pause-cycle",
-                      "routing",
-                      cycle_text(plan, cycle) + others_text(cycles.size()),
-                      "write policy = \"up-down\" or \"shortest\", or other routes; a lossy class does not "
-                      "wait; circles = "
-                      "\"allow\" runs it all the same",
-                      {}});
+        findings.add(force || plan.file.routing.circles_allowed ? Severity::warning : Severity::error,
+                     "pause-cycle", "routing", cycle_text(plan, cycle) + others_text(cycles.size()),
+                     "write policy = \"up-down\" or \"shortest\", or other routes; a lossy class does not "
+                     "wait; circles = \"allow\" runs it all the same");
     std::map<std::string_view, std::size_t> queue_pairs;
     for (const FlowConfig& flow : plan.file.flows) {
         for (const std::string& from : flow.from) queue_pairs[from] += flow.qps * flow.to.size();
@@ -271,12 +259,9 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
     for (const auto& [host, count] : queue_pairs)
         if (count > max_host_qps)
             findings.add(
-                {Severity::error,
-                 "host-qps",
-                 fmt::format("host.{}", host),
-                 fmt::format("its flows have {} queue pairs, a host has {} at most", count, max_host_qps),
-                 "write fewer qps",
-                 {}});
+                Severity::error, "host-qps", fmt::format("host.{}", host),
+                fmt::format("its flows have {} queue pairs, a host has {} at most", count, max_host_qps),
+                "write fewer qps");
     stage("ways of flows", 0, 0);
     check_turn(plan, findings);
     check_flow_ways(plan, force, findings);
@@ -284,7 +269,7 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
     lint::Findings of_flows(world);
     lint::check_flows(world, of_flows);
     check_load_balance(plan, world, force, findings);
-    for (Finding& finding : of_flows.take()) findings.add(std::move(finding));
+    for (Finding& finding : of_flows.take()) findings.add({}, std::move(finding));
     look_for_expected(plan.file.expected_findings, findings);
     std::ranges::stable_sort(findings.all(), {},
                              [](const FabricFinding& each) { return each.finding.severity; });

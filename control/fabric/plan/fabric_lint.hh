@@ -15,14 +15,18 @@ namespace sluice::fabric {
 struct FabricFinding {
     std::string switch_name;
     Finding finding;
-    std::size_t others = 0;  // switches that have the same to hear
+    std::size_t others = 0;  // switches with the same finding
     std::string text(const std::string& file) const;
 };
-// Of all; of switches that have the same to hear the first one says it.
+// The findings of all switches. One that several switches have is told of the first.
 class FabricFindings {
   public:
-    void add(Finding finding) { all_.push_back({{}, std::move(finding)}); }
     void add(const std::string& switch_name, Finding finding);
+    void add(Severity severity, std::string id, std::string path, std::string message, std::string fix,
+             SourcePlace place = {}, const std::string& switch_name = {}) {
+        add(switch_name,
+            {severity, std::move(id), std::move(path), std::move(message), std::move(fix), place});
+    }
     std::vector<FabricFinding>& all() { return all_; }
 
   private:
@@ -30,12 +34,11 @@ class FabricFindings {
     std::map<std::string, std::size_t> heard_;
 };
 
-// Worst first. `force`: what may be forced (control/config/schema/finding.hh), and a circle of pauses, is no
-// error; switches remember it.
+// Worst first. `force`: an error that may be forced (control/config/schema/finding.hh), and a circle of
+// pauses, is a warning; switches remember it.
 std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage& stage = tell_nobody);
 
-// Load balancing against the hosts behind it: what reorders, and what does nothing. `world`: all hosts and
-// flows.
+// Load balancing that reorders for hosts that go back N, or that does nothing. `world`: all hosts, flows.
 void check_load_balance(const FabricPlan& plan, const Config& world, bool force, FabricFindings& findings);
 
 }  // namespace sluice::fabric

@@ -19,7 +19,7 @@
 
 namespace sluice::fabric {
 
-// Tells what long work before a run is at, and how much there is of it (0: it does not count).
+// Reports the progress of long work before a run; `all` is 0 where the work cannot be counted.
 using Stage = std::function<void(std::string_view what, std::size_t done, std::size_t all)>;
 inline void tell_nobody(std::string_view, std::size_t, std::size_t) {}
 
@@ -36,7 +36,7 @@ class AddressPlan {
     const IpAddress& address(LinkId link, unsigned end) const { return pairs_[link][end]; }
     IpPrefix interface(LinkId link, unsigned end) const { return {address(link, end), 31}; }
     MacAddress mac(LinkId link, unsigned end) const { return macs_[link][end]; }
-    // Of the hosts behind a switch that has some, in the order of nodes.
+    // The prefix of the hosts behind a switch, in the order of nodes.
     struct Leaf {
         NodeId node;
         IpPrefix prefix;
@@ -53,7 +53,7 @@ struct SwitchPlan {
     std::string name;
     NodeId node;
     Config config;                      // hosts behind its ports included, flows not
-    std::vector<std::string> forced{};  // what it is not lossless for, and which is wanted
+    std::vector<std::string> forced{};  // reasons why it is not lossless, which the user accepted
 };
 
 struct FabricPlan {
@@ -66,14 +66,20 @@ struct FabricPlan {
     std::vector<CollectivePlan> collectives;            // of the file's
     std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
-    // Of a switch, or the one that a host stands at.
+    // The switch, or the switch of a host.
     const SwitchPlan& switch_at(NodeId node) const { return switches[switch_of[node]]; }
     const HostConfig& host(NodeId node) const {
         return switch_at(node).config.hosts.at(topology.nodes[node].name);
     }
+    // A configuration with the flows alone: for functions about flows.
+    Config world() const {
+        Config made;
+        made.flows = file.flows;
+        return made;
+    }
     // Index of a switch's port.
     PortId port_id(const LinkEnd& end) const;
-    // Of every host, by its name; the pool is the caller's.
+    // The specification of every host by its name; the caller gives the pool.
     std::map<std::string, HostPortSpec> host_specs() const;
 };
 
@@ -90,8 +96,7 @@ std::uint32_t packet_bytes_of(const FabricPlan& plan);
 // The plan as text: switches, ports, addresses, routes, memory.
 std::string plan_text(const FabricPlan& plan, bool all = false);
 
-// The way of a packet from one host to another by the plan's routes: the links among which each node on it
-// chooses, and the node.
+// A node on the way of a packet by the plan's routes, and the links among which it chooses.
 struct PathHop {
     NodeId from;
     std::vector<LinkId> links;  // not empty; the way goes on behind the first

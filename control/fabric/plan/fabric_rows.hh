@@ -13,9 +13,9 @@ schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();
 schema::Rows<FindConfig> find_rows();
 
-// [vary]: `sample` and `seeds`, and any path of the file with its values. Says what is wrong to the context.
+// [vary]: `sample` and `seeds`, and any path of the file with its values. Errors go to the context.
 void read_vary(const toml::node& node, schema::Context& context, VaryConfig& vary);
-// Sorts phases by time. Says what contradicts itself among them, and in [find].
+// Sorts phases by time, and refuses contradictions in the keys of the scenario.
 void check_scenario_keys(ScenarioConfig& scenario, schema::Context& context, const toml::table& document);
 
 }  // namespace sluice::fabric

@@ -40,8 +40,7 @@ void Forwarding::fail(LinkId down) {
         for (const RouteConfig& route : computed_[at]) routes.push_back(&route);
         for (const RouteConfig& route : *plan_.file.switch_config(plan_.switches[at].name).routes)
             if (!route.prefix.address.is_v6) routes.push_back(&route);
-        std::sort(routes.begin(), routes.end(),
-                  [](const RouteConfig* a, const RouteConfig* b) { return a->prefix < b->prefix; });
+        std::ranges::sort(routes, {}, &RouteConfig::prefix);
     }
     make_groups();
 }

@@ -1,4 +1,4 @@
-// Where every switch of a fabric sends what is for each host: by its longest prefix, as the switch does.
+// The next hops of every switch for each host, by its longest prefix, as the switch forwards.
 //
 // Prefixes are sets of hosts. Hosts of one switch that no prefix of any switch tells apart are a group, which
 // every switch treats as one: a leaf's hosts where routes are by leaf, a single one where a route names it. A
@@ -35,7 +35,7 @@ class Forwarding {
     const std::vector<Group>& groups() const { return groups_; }
     std::size_t group_of(NodeId host) const { return group_of_[host]; }
 
-    // Of a switch by its index: the channels to other switches by which it sends what is for the group on.
+    // The channels to other switches on which switch `at` forwards packets for the group.
     std::span<const Channel> hops(std::size_t at, std::size_t group) const {
         const Table& table = tables_[at];
         const std::uint32_t route = table.route_of[group];
@@ -46,7 +46,7 @@ class Forwarding {
     std::size_t end_of(Channel channel) const {
         return plan_.switch_of[plan_.topology.links[channel / 2].ends[channel % 2].node];
     }
-    // The route that it takes for it; null: none, or it delivers.
+    // The route for the group; null: none, or it delivers.
     const RouteConfig* route(std::size_t at, std::size_t group) const {
         const std::uint32_t route = tables_[at].route_of[group];
         return route == no_route ? nullptr : tables_[at].routes[route];

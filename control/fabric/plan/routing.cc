@@ -17,9 +17,10 @@ struct Hop {
 
 // The way to one leaf from everywhere: shortest paths with all their next hops.
 //
-// Up and down: a path never goes up again once it went down, also after failures; where there is none, there
-// is no route. Clockwise: of a ring, always to the next switch in the circle. A next hop's weight by capacity
-// is what it can carry onward to that leaf: the least of its link's speed and of what its own next hops can.
+// Up and down: a path never goes up again once it went down, not even after failures; without such a path
+// there is no route. Clockwise: of a ring, always to the next switch in the circle. A next hop's weight by
+// capacity is what it carries onward to that leaf: the least of its link's speed and its own next hops'
+// capacity.
 class ToLeaf {
   public:
     ToLeaf(const FabricPlan& plan, const std::vector<bool>& links_down)
@@ -32,7 +33,7 @@ class ToLeaf {
     std::vector<std::vector<Hop>> find(NodeId leaf) {
         const std::size_t nodes = topology_.nodes.size();
         if (routing_.policy == RoutingConfig::Policy::clockwise) return clockwise(leaf);
-        // Down-only distances first: whoever is above the leaf. Then those that have to go up.
+        // Switches above the leaf first, by down-only distances; then those that have to go up.
         distance_.assign(nodes, unreachable);
         spread(leaf);
         const std::vector<unsigned> down = distance_;
@@ -40,8 +41,7 @@ class ToLeaf {
         std::vector<std::vector<Hop>> hops(nodes);
         std::vector<NodeId> order(nodes);
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](NodeId a, NodeId b) { return distance_[a] < distance_[b]; });
+        std::ranges::stable_sort(order, {}, [&](NodeId node) { return distance_[node]; });
         std::vector<double> capacity(nodes);
         capacity[leaf] = std::numeric_limits<double>::infinity();
         for (const NodeId node : order) {
@@ -52,7 +52,7 @@ class ToLeaf {
                 if (is_down(id) || topology_.nodes[next].is_host || distance_[next] == unreachable ||
                     distance_[next] + 1 != distance_[node])
                     continue;
-                // One that goes down stays below, and one that does not goes up.
+                // A switch above the leaf goes down only, another goes up.
                 const unsigned here = topology_.nodes[node].tier, there = topology_.nodes[next].tier;
                 if (up_down_ &&
                     (down[node] == distance_[node] ? there >= here || down[next] != distance_[next]
@@ -88,7 +88,7 @@ class ToLeaf {
         }
     }
 
-    // From the top tier down: who cannot go down to the leaf goes up to whom can be reached it is nearest.
+    // From the top tier down: a switch that cannot go down to the leaf goes up to the nearest that does.
     void go_up(const std::vector<unsigned>& down) {
         unsigned top = 0;
         for (const Node& node : topology_.nodes) top = std::max(top, node.tier);
@@ -116,7 +116,7 @@ class ToLeaf {
 
     static void weigh(std::vector<Hop>& hops, const std::vector<double>& onward) {
         if (onward.empty()) return;
-        const auto [least, most] = std::minmax_element(onward.begin(), onward.end());
+        const auto [least, most] = std::ranges::minmax_element(onward);
         if (*least == *most) return;
         // The smallest whole numbers that are right, or as near as the largest weight allows.
         for (std::uint32_t scale = 1; scale <= max_hop_weight; ++scale) {
@@ -167,7 +167,7 @@ std::vector<std::vector<RouteConfig>> routes_without(const FabricPlan& plan,
                 const unsigned far = 1 - plan.topology.links[hop.link].end_at(self.node);
                 route.via.push_back({plan.addresses.address(hop.link, far), hop.weight});
             }
-            std::sort(route.via.begin(), route.via.end());
+            std::ranges::sort(route.via);
         }
     }
     return routes;

@@ -38,15 +38,15 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
         for (const toml::node& value : *list) axis.values.push_back(text_of(value));
     } else if (const auto* text = node.as_string()) {
         const auto range = ValueRange::parse(text->get());
-        if (!range) return refuse("is no range: " + range.error());
+        if (!range) return refuse("is not a range: " + range.error());
         for (const std::uint64_t value : range->points()) axis.values.push_back(range->text(value));
     } else {
-        return refuse("is no list");
+        return refuse("is not a list");
     }
     vary.axes.push_back(std::move(axis));
 }
 
-// A path of what makes the runs, not of what they are.
+// True for a path of [vary] or [find], which says nothing of a run.
 bool is_about_the_sweep(std::string_view path) {
     const std::string_view section = path.substr(0, path.find('.'));
     return section == "vary" || section == "find";
@@ -56,10 +56,9 @@ bool is_about_the_sweep(std::string_view path) {
 void read_axes(const toml::table& table, Context& context, const std::string& path, VaryConfig& vary) {
     std::vector<std::pair<const toml::key*, const toml::node*>> members;
     for (const auto& [key, value] : table) members.emplace_back(&key, &value);
-    std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
-        const auto& one = a.first->source().begin;
-        const auto& other = b.first->source().begin;
-        return std::pair(one.line, one.column) < std::pair(other.line, other.column);
+    std::ranges::stable_sort(members, {}, [](const auto& member) {
+        const toml::source_position& at = member.first->source().begin;
+        return std::pair(at.line, at.column);
     });
     for (const auto& [key, value] : members) {
         const Context::Inside inside(context, key->str());
@@ -130,8 +129,7 @@ void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
 }
 
 void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml::table& document) {
-    std::stable_sort(scenario.phases.begin(), scenario.phases.end(),
-                     [](const PhaseConfig& a, const PhaseConfig& b) { return a.from < b.from; });
+    std::ranges::stable_sort(scenario.phases, {}, &PhaseConfig::from);
     const auto refuse = [&](const char* section, std::string wrong, std::string remedy,
                             std::optional<std::size_t> index = {}) {
         const Context::Inside inside(context, section);
@@ -157,9 +155,9 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
     }
     for (std::size_t n = 0; n < scenario.asserts.size(); ++n)
         if (const AssertConfig& each = scenario.asserts[n];
-            !each.phase.empty() &&
-            std::none_of(scenario.phases.begin(), scenario.phases.end(),
-                         [&](const PhaseConfig& phase) { return phase.name == each.phase; }))
+            !each.phase.empty() && std::ranges::none_of(scenario.phases, [&](const PhaseConfig& phase) {
+                return phase.name == each.phase;
+            }))
             refuse("assert", fmt::format("there is no phase {}", in_quotes(each.phase)),
                    "write a [[phase]] of that name", n);
     for (const VaryConfig::Axis& axis : scenario.vary.axes) {
@@ -171,7 +169,7 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
     }
     if (!scenario.find) return;
     if (!scenario.vary.axes.empty() || scenario.vary.sample || scenario.vary.seeds != 1)
-        refuse("find", "there is [vary], too: a search is no sweep", "write two files");
+        refuse("find", "there is [vary], too: a search is not a sweep", "write two files");
     const FindConfig& find = *scenario.find;
     if (find.least.empty() == find.most.empty())
         refuse("find", "wants one of least and most", "write least = PATH, or most = PATH");
@@ -186,9 +184,10 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
         refuse("find", fmt::format("{} says nothing of a run", in_quotes(find.path())), "name another path");
     if (range && !find.precision.empty())
         if (const auto precision = range->value(find.precision); !precision || *precision == 0)
-            refuse("find",
-                   fmt::format("precision {} is no distance in the range's unit", in_quotes(find.precision)),
-                   "write one as the ends of the range are written");
+            refuse(
+                "find",
+                fmt::format("precision {} is not a distance in the range's unit", in_quotes(find.precision)),
+                "write one as the ends of the range are written");
     if (find.such_that.empty() && scenario.asserts.empty())
         refuse("find", "nothing is to hold: such_that is empty, and there is no [[assert]]",
                "write such_that");

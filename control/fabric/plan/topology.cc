@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <map>
 
 #include "lib/values/ids.hh"
@@ -64,7 +63,7 @@ std::vector<unsigned> distances(const Topology& made, std::deque<NodeId> queue) 
     return distance;
 }
 
-// Of switches that say none: how far the next host is. The name of a node that no host reaches, or empty.
+// Switches without a tier get their distance to the next host. Returns a node that no host reaches, or empty.
 std::string find_tiers(Topology& made) {
     std::deque<NodeId> hosts;
     for (NodeId node = 0; node < made.nodes.size(); ++node)
@@ -98,7 +97,7 @@ class Builder {
         if (in_.kind == TopologyKind::three_tier && cores % aggs != 0)
             return refuse(
                 "cores",
-                fmt::format("{} are no multiple of the {} aggregation switches of a pod", cores, aggs),
+                fmt::format("{} are not a multiple of the {} aggregation switches of a pod", cores, aggs),
                 fmt::format("write cores = {}", (cores / aggs + 1) * aggs));
         if (in_.planes > 1 && !is_clos())
             return refuse("planes", "only Clos networks have planes",
@@ -119,7 +118,7 @@ class Builder {
         return in_.kind == TopologyKind::leaf_spine || in_.kind == TopologyKind::rail ||
                in_.kind == TopologyKind::three_tier;
     }
-    // Before anything is made: what the numbers multiply to.
+    // Checks the size before anything is made.
     std::string too_large() const {
         const auto n = [](const std::optional<unsigned>& said) -> std::uint64_t { return said.value_or(1); };
         const std::uint64_t pods = n(in_.pods), each = n(in_.hosts);
@@ -293,7 +292,7 @@ tl::expected<Topology, std::string> make_topology(const std::vector<NodeConfig>&
     if (const std::string apart = find_tiers(made); !apart.empty())
         return refuse(fmt::format("node {}: no host can reach it; do: link it to the others", apart));
     if (std::string wrong = too_large(made); !wrong.empty()) return refuse(std::move(wrong));
-    made.up_down = std::none_of(made.links.begin(), made.links.end(), [&](const Link& link) {
+    made.up_down = std::ranges::none_of(made.links, [&](const Link& link) {
         return made.nodes[link.ends[0].node].tier == made.nodes[link.ends[1].node].tier;
     });
     return made;

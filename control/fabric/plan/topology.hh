@@ -1,6 +1,5 @@
-// A fabric's nodes and links, with nothing resolved: a value that is made from a few numbers, or that a file
-// names. Nodes and links are known by their place in the lists; a link's two ends are directions 0 (from
-// ends[0] to ends[1]) and 1.
+// A fabric's nodes and links, made from a few numbers or named in a file. An id is the place in the list; the
+// directions of a link are 0 (from ends[0] to ends[1]) and 1.
 #pragma once
 
 #include <array>
@@ -16,7 +15,8 @@
 
 namespace sluice::fabric {
 
-constexpr unsigned unreachable = std::numeric_limits<unsigned>::max();  // links to a node that none leads to
+constexpr unsigned unreachable =
+    std::numeric_limits<unsigned>::max();  // distance of a node that no link leads to
 
 using NodeId = std::uint32_t;
 using LinkId = std::uint32_t;

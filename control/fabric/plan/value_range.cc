@@ -50,7 +50,7 @@ std::string ValueRange::text(std::uint64_t value) const { return unit_->print(va
 tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     ValueRange range;
     const std::size_t dots = text.find("..");
-    if (dots == text.npos) return Refusal(in_quotes(text) + " is no range; write LOW..HIGH");
+    if (dots == text.npos) return Refusal(in_quotes(text) + " is not a range; write LOW..HIGH");
     const std::string_view low = trimmed(text.substr(0, dots));
     std::string_view rest = trimmed(text.substr(dots + 2));
     const std::size_t blank = rest.find(' ');
@@ -59,7 +59,7 @@ tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     const auto* unit =
         std::ranges::find_if(units, [&](const Unit& each) { return each.read(low) && each.read(high); });
     if (unit == units.end())
-        return Refusal(fmt::format("{} and {} are no two numbers, sizes, rates or times", in_quotes(low),
+        return Refusal(fmt::format("{} and {} are not two numbers, sizes, rates or times", in_quotes(low),
                                    in_quotes(high)));
     range.unit_ = unit;
     range.low_ = *unit->read(low);
@@ -74,7 +74,7 @@ tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     const auto count = rest.starts_with('x') ? parse_integer(rest.substr(1)) : parse_integer("");
     if (!count || *count < 2 || *count > max_points)
         return Refusal(
-            fmt::format("{} is no number of points; write x2 to x{}", in_quotes(rest), max_points));
+            fmt::format("{} is not a number of points; write x2 to x{}", in_quotes(rest), max_points));
     range.count_ = *count;
     return range;
 }

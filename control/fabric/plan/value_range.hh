@@ -17,7 +17,7 @@ class ValueRange {
 
     // The ends have the same unit, and low < high. An error is a sentence about the text.
     static tl::expected<ValueRange, std::string> parse(std::string_view text);
-    // One value in the unit of the range; nothing: it is not one.
+    // A value in the unit of the range; nothing: it has another.
     std::optional<std::uint64_t> value(std::string_view text) const;
 
     // The text has steps ("x5"), or "log".

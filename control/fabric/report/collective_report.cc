@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "control/config/schema/values.hh"
-#include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_rows.hh"
+#include "control/report/figures/text_table.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -100,7 +100,7 @@ struct SlowestPath {
     Json from, to, mean_ns, over_median_permille;  // null: no message was acknowledged
 };
 
-// Of the messages that were acknowledged between two moments.
+// The slowest pair among messages that were acknowledged between two moments.
 SlowestPath slowest_path_of(const CollectiveMoment& from, const CollectiveMoment& to) {
     struct Path {
         const CollectivePath* ends;
@@ -138,7 +138,7 @@ struct CollectiveSource {
     std::uint64_t bandwidth = bits_per_second(settings.bytes, mean);
     roce::BusFactor bus = roce::bus_factor(settings.kind, settings.ranks);
 
-    // A duration of no step is null: as 0 it would be less than whatever it is compared with.
+    // A duration of no step is null: as 0 it would be below every limit.
     Json of_steps(std::int64_t ps) const { return times.empty() ? Json(nullptr) : Json(ps / 1000); }
     Json step_ns() const {
         return {{"mean", of_steps(static_cast<std::int64_t>(mean))},
@@ -208,31 +208,22 @@ Json collectives_between(const Fabric& fabric, const std::vector<CollectiveMomen
 }
 
 std::string collective_table(const Json& collectives) {
-    if (collectives.empty()) return {};
-    const auto time = [](const Json& ns) {
-        return ns.is_null() ? std::string("-") : text_of_time(ns.get<std::int64_t>());
-    };
-    std::string text = fmt::format("\n{:<20}{:>8}{:>8}{:>12}{:>12}{:>12}{:>16}  {}\n", "collective", "ranks",
-                                   "steps", "p50", "p99", "max", "bus bandwidth", "last");
+    TextTable table("collective<20|ranks>8|steps>8|p50>12|p99>12|max>12|bus bandwidth>16|last<");
+    const auto time = [](const Json& ns) { return ns.is_null() ? "-" : timed(ns); };
     for (const Json& each : collectives) {
-        text +=
-            fmt::format("{:<20}{:>8}{:>8}{:>12}{:>12}{:>12}{:>11.2f} Gb/s  ", each["name"].get<std::string>(),
-                        each["ranks"].get<std::uint64_t>(), each["steps"].get<std::uint64_t>(),
-                        time(each["step_ns"]["p50"]), time(each["step_ns"]["p99"]),
-                        time(each["step_ns"]["max"]), each["bus_bandwidth_bps"].get<double>() / 1e9);
-        const Json& last = each["straggler"];
-        const Json& path = each["slowest_path"];
-        text += last["host"].is_null() ? each["state"].get<std::string>()
-                                       : fmt::format("{} in {}, by {}", last["host"].get<std::string>(),
-                                                     print_count(last["steps"].get<std::uint64_t>(), "step"),
-                                                     time(last["by_ns"]));
+        const Json &took = each["step_ns"], &straggler = each["straggler"], &path = each["slowest_path"];
+        std::string last = words(each["state"]);
+        if (!straggler["host"].is_null())
+            last = fmt::format("{} in {}, by {}", words(straggler["host"]),
+                               print_count(number(straggler["steps"]), "step"), time(straggler["by_ns"]));
         if (!path["from"].is_null())
-            text +=
-                fmt::format("; slowest path {} > {}, {:.2f} of the median", path["from"].get<std::string>(),
-                            path["to"].get<std::string>(), path["over_median_permille"].get<double>() / 1e3);
-        text += "\n";
+            last += fmt::format("; slowest path {} > {}, {:.2f} of the median", words(path["from"]),
+                                words(path["to"]), path["over_median_permille"].get<double>() / 1e3);
+        table.row({words(each["name"]), counted(each["ranks"]), counted(each["steps"]), time(took["p50"]),
+                   time(took["p99"]), time(took["max"]),
+                   fmt::format("{:.2f} Gb/s", each["bus_bandwidth_bps"].get<double>() / 1e9), last});
     }
-    return text;
+    return table.text();
 }
 
 }  // namespace sluice::fabric

@@ -1,5 +1,4 @@
-// What became of collectives: the time of each step, the bandwidth that it had, and who kept the others
-// waiting.
+// Collectives: the time of each step, its bandwidth, and the rank that kept the others waiting.
 #pragma once
 
 #include <cstdint>

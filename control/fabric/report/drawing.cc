@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "control/config/schema/values.hh"
-
 #include "control/config/text/xml_text.hh"
 
 namespace sluice::fabric {
@@ -23,14 +22,17 @@ constexpr double margin = 40;
 constexpr double legend_height = 56;
 
 // As wide as there is room, and dark where the reader wants it.
-std::string svg_head(double width, double height) {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" style=\"max-width:100%;height:auto\" font-family=\"sans-serif\">\n"
-        "<style>@media (prefers-color-scheme: dark) {{ .paper {{ fill: #14181e; }} "
-        "text[fill=\"#333\"] {{ fill: #e6eaf0; }} line[stroke=\"#ddd\"] {{ stroke: #38414d; }} }}</style>\n"
-        "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        width, height);
+constexpr const char* svg_head =
+    R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" )"
+    R"(style="max-width:100%;height:auto" font-family="sans-serif"><style>@media (prefers-color-scheme: dark) )"
+    R"({{ .paper {{ fill: #14181e; }} text[fill="#333"] {{ fill: #e6eaf0; }} }}</style>)"
+    R"(<rect class="paper" width="100%" height="100%" fill="#ffffff"/>)"
+    "\n";
+
+// `more`: attributes.
+std::string text_at(Point at, unsigned size, std::string_view text, std::string_view more = {}) {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" {}>{}</text>\n", at.x, at.y, size,
+                       more.empty() ? "fill=\"#333\"" : more, xml_text(text));
 }
 
 class Drawing {
@@ -40,10 +42,8 @@ class Drawing {
     }
 
     std::string text() {
-        std::string out = svg_head(width_, height_);
-        if (!shades_.title.empty())
-            out += fmt::format("<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" fill=\"#333\">{}</text>\n",
-                               margin, xml_text(shades_.title));
+        std::string out = fmt::format(fmt::runtime(svg_head), width_, height_);
+        if (!shades_.title.empty()) out += text_at({margin, 24}, 15, shades_.title);
         for (LinkId id = 0; id < topology_.links.size(); ++id) out += link(id);
         for (NodeId node = 0; node < topology_.nodes.size(); ++node) out += this->node(node);
         if (!shades_.links.empty()) out += legend();
@@ -109,97 +109,79 @@ class Drawing {
 
     std::string link(LinkId id) const {
         const Link& link = topology_.links[id];
-        const Point a = places_[link.ends[0].node], b = places_[link.ends[1].node];
-        const Point middle{(a.x + b.x) / 2, (a.y + b.y) / 2};
-        const std::string tip =
-            fmt::format("{}, {}, {}", link.name, print_rate(link.speed), print_length(link.cable_m));
-        const auto half = [&](Point from, const DirectionShade& shade, const std::string& more) {
-            return fmt::format(
-                "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
-                "stroke-width=\"{:.1f}\">"
-                "<title>{}{}</title></line>\n",
-                from.x, from.y, middle.x, middle.y, shades_.links.empty() ? "#8a99ab" : color(shade.paused),
-                shades_.links.empty() ? 1.2 : 1.6 + 5 * std::min(shade.load, 1.0), xml_text(tip), more);
-        };
+        const std::array ends{places_[link.ends[0].node], places_[link.ends[1].node]};
         std::string out;
         for (unsigned from = 0; from < 2; ++from) {
-            const DirectionShade shade = shades_.links.empty() ? DirectionShade{} : shades_.links[id][from];
-            const std::string more =
-                shades_.links.empty()
-                    ? std::string()
-                    : fmt::format(": {} sends {:.1f} % of the speed, paused {:.1f} % of the time",
-                                  xml_text(topology_.nodes[link.ends[from].node].name), shade.load * 100,
-                                  shade.paused * 100);
-            out += half(from == 0 ? a : b, shade, more);
+            std::string tip =
+                fmt::format("{}, {}, {}", link.name, print_rate(link.speed), print_length(link.cable_m));
+            std::string stroke = "#8a99ab";
+            double width = 1.2;
+            if (!shades_.links.empty()) {
+                const DirectionShade& shade = shades_.links[id][from];
+                stroke = color(shade.paused);
+                width = 1.6 + 5 * std::min(shade.load, 1.0);
+                tip += fmt::format(": {} sends {:.1f} % of the speed, paused {:.1f} % of the time",
+                                   topology_.nodes[link.ends[from].node].name, shade.load * 100,
+                                   shade.paused * 100);
+            }
+            out += fmt::format(
+                R"(<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="{}" stroke-width="{:.1f}">)"
+                "<title>{}</title></line>\n",
+                ends.at(from).x, ends.at(from).y, (ends[0].x + ends[1].x) / 2, (ends[0].y + ends[1].y) / 2,
+                stroke, width, xml_text(tip));
         }
         return out;
     }
 
-    // Around a node that reaches so far to each side.
-    std::string culprit_mark(NodeId id, double across, double down) const {
-        if (shades_.culprit.empty() || topology_.nodes[id].name != shades_.culprit) return {};
-        const auto [x, y] = places_[id];
+    static std::string box(Point at, double across, double down, std::string_view look,
+                           std::string_view tip) {
         return fmt::format(
-            "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"6\" fill=\"none\" "
-            "stroke=\"{}\" stroke-width=\"3\"><title>{}</title></rect>\n",
-            x - across - 5, y - down - 5, 2 * across + 10, 2 * down + 10, color(1),
-            xml_text(shades_.culprit_text));
+            R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" {}><title>{}</title></rect>)"
+            "\n",
+            at.x - across, at.y - down, 2 * across, 2 * down, look, xml_text(tip));
     }
 
     std::string node(NodeId id) const {
         const Node& node = topology_.nodes[id];
         const Point at = places_[id];
-        if (node.is_host) {
-            const bool many = topology_.nodes.size() > 80;
-            std::string out = culprit_mark(id, many ? 5 : 9, many ? 5 : 9) +
-                              fmt::format(
-                                  "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"#f4f1e8\" "
-                                  "stroke=\"#555\"><title>{}</title></circle>\n",
-                                  at.x, at.y, many ? 5 : 9, xml_text(node.name));
-            if (many)
-                return out + fmt::format(
-                                 "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" font-size=\"9\" "
-                                 "fill=\"#333\" "
-                                 "text-anchor=\"end\">{}</text>\n",
-                                 at.x + 3, at.y + 9, xml_text(node.name));
-            return out + fmt::format(
-                             "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"11\" fill=\"#333\" "
-                             "text-anchor=\"middle\">{}</text>\n",
-                             at.x, at.y + 24, xml_text(node.name));
-        }
+        const bool many = topology_.nodes.size() > 80;
+        const double radius = many ? 5 : 9;
         const double half = std::max(24.0, static_cast<double>(node.name.size()) * 4.0 + 4);
-        return culprit_mark(id, half, 12) +
-               fmt::format(
-                   "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"24\" rx=\"4\" "
-                   "fill=\"#2f4b6e\"><title>{}</title></rect>\n"
-                   "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#fff\" "
-                   "text-anchor=\"middle\">{}</text>\n",
-                   at.x - half, at.y - 12, 2 * half, xml_text(node.name), at.x, at.y + 4,
-                   xml_text(node.name));
+        std::string out;
+        if (!shades_.culprit.empty() && node.name == shades_.culprit)
+            out = box(at, (node.is_host ? radius : half) + 5, (node.is_host ? radius : 12) + 5,
+                      fmt::format(R"(rx="6" fill="none" stroke="{}" stroke-width="3")", color(1)),
+                      shades_.culprit_text);
+        if (!node.is_host)
+            return out + box(at, half, 12, R"(rx="4" fill="#2f4b6e")", node.name) +
+                   text_at({at.x, at.y + 4}, 12, node.name, R"(fill="#fff" text-anchor="middle")");
+        out += fmt::format(
+            R"(<circle cx="{:.1f}" cy="{:.1f}" r="{}" fill="#f4f1e8" stroke="#555"><title>{}</title></circle>)"
+            "\n",
+            at.x, at.y, radius, xml_text(node.name));
+        if (!many)
+            return out + text_at({at.x, at.y + 24}, 11, node.name, R"(fill="#333" text-anchor="middle")");
+        const Point below{at.x + 3, at.y + 9};
+        return out + text_at(below, 9, node.name,
+                             fmt::format(
+                                 "fill=\"#333\" text-anchor=\"end\" transform=\"rotate(-90 {:.1f} {:.1f})\"",
+                                 below.x, below.y));
     }
 
     std::string legend() const {
         const double y = height_ - 26;
-        std::string out = fmt::format(
-            "<text x=\"{:.0f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#333\">time paused, of the half next to "
-            "who sends:</text>\n",
-            margin, y);
-        double x = margin + 300;
+        std::string out =
+            text_at({margin, y}, 12, "color of a half link: share of time its sender was paused");
+        double x = margin + 340;
         for (const double paused : {0.0, 0.05, 0.25, 0.5, 1.0}) {
-            out += fmt::format(
-                "<rect x=\"{:.0f}\" y=\"{:.1f}\" width=\"26\" height=\"8\" fill=\"{}\"/><text x=\"{:.0f}\" "
-                "y=\"{:.1f}\" "
-                "font-size=\"11\" fill=\"#333\" text-anchor=\"middle\">{:.0f} %</text>\n",
-                x, y - 8, color(paused), x + 13, y + 13, paused * 100);
+            out += box({x + 13, y - 4}, 13, 4, fmt::format(R"(fill="{}")", color(paused)), {}) +
+                   text_at({x + 13, y + 13}, 11, fmt::format("{:.0f} %", paused * 100),
+                           R"(fill="#333" text-anchor="middle")");
             x += 40;
         }
-        const auto line = [](double at_x, double at_y, const std::string& text) {
-            return fmt::format("<text x=\"{:.0f}\" y=\"{:.1f}\" font-size=\"12\" fill=\"#333\">{}</text>\n",
-                               at_x, at_y, xml_text(text));
-        };
-        out += line(x + 8, y, "width: load");
+        out += text_at({x + 8, y}, 12, "width: load");
         if (!shades_.culprit.empty())
-            out += line(margin, y - 24, "red frame, pauses began here: " + shades_.culprit_text);
+            out += text_at({margin, y - 24}, 12, "red frame: pauses began here: " + shades_.culprit_text);
         return out;
     }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -13,7 +14,6 @@
 #include "control/config/text/json_text.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/report/pause_roots.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/report_hosts.hh"
@@ -44,7 +44,7 @@ FIGURE_ROWS(ledger_figures, LedgerSource, "ledger") = {
 
 Json ledger_json(const Fabric& fabric) { return json_of(ledger_figures, {fabric.ledger(), fabric.losses()}); }
 
-// Of all switches and cables: a lossless packet that is lost anywhere is lost.
+// The verdict on all switches and cables.
 RunVerdict judge_fabric(const Fabric& fabric) {
     RunVerdict verdict;
     verdict.counts_each_switch = true;
@@ -67,7 +67,7 @@ RunVerdict judge_fabric(const Fabric& fabric) {
     return verdict;
 }
 
-// Of a group of links that share what they carry: as of one.
+// The use of a group of links that share their load, as of one link.
 LinkUse use_of(const Fabric& fabric, const PathHop& hop) {
     LinkUse sum;
     for (const LinkId id : hop.links) {
@@ -163,27 +163,13 @@ Json links_json(const Fabric& fabric) {
     return json;
 }
 
-// The flows of the file, as sluiced's report wants them.
-Config world_of(const Fabric& fabric) {
-    Config world;
-    world.flows = fabric.plan().file.flows;
-    return world;
-}
-
-std::vector<const HostPort*> hosts_of(const Fabric& fabric) {
-    std::vector<const HostPort*> hosts;
-    for (NodeId node = 0; node < fabric.plan().topology.nodes.size(); ++node)
-        if (fabric.plan().topology.nodes[node].is_host) hosts.push_back(&fabric.host(node));
-    return hosts;
-}
-
 FIGURE_ROWS(flow_name_figures, std::string, "flows.{flow}") = {
 #include "control/report/figures/rows/fabric/flow.def"
 };
 
 Json flows_json(const Fabric& fabric) {
     Json list = Json::array();
-    Json by_name = sluice::flows_json(world_of(fabric), hosts_of(fabric), fabric.now());
+    Json by_name = sluice::flows_json(fabric.plan().world(), fabric.hosts(), fabric.now());
     for (auto& [name, flow] : by_name.items())
         list.push_back(extended(json_of(flow_name_figures, name), std::move(flow)));
     return list;
@@ -246,7 +232,7 @@ FIGURE_ROWS(head_figures, HeadSource, "") = {
 #include "control/report/figures/rows/fabric/head.def"
 };
 
-// What a report begins with.
+// The first members of a report.
 Json head_json(const Fabric& fabric, bool is_interrupted) {
     Json report;
     make_room(report, 24);
@@ -294,8 +280,8 @@ Json group_json(const FabricPlan& plan, const SwitchPlan& self, const std::set<L
     return json_of(balance_figures, source);
 }
 
-// One entry for every set of cables among which a switch chooses in the routes that the plan begins with,
-// the most uneven first. `links`: of the report. What other routes put on the cables counts, too.
+// An entry for every set of cables among which a switch chooses by the plan's first routes, the most uneven
+// first. `links`: of the report; the load of other routes on these cables counts, too.
 Json balance_json(const FabricPlan& plan, const Json& links) {
     std::vector<Json> groups;
     for (const SwitchPlan& self : plan.switches) {
@@ -314,15 +300,14 @@ Json balance_json(const FabricPlan& plan, const Json& links) {
         return group["max_over_mean_permille"].is_null() ? 0
                                                          : group["max_over_mean_permille"].get<unsigned>();
     };
-    std::stable_sort(groups.begin(), groups.end(),
-                     [&](const Json& a, const Json& b) { return unevenness(a) > unevenness(b); });
+    std::ranges::stable_sort(groups, std::greater(), unevenness);
     return groups;
 }
 
 }  // namespace
 
 std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric) {
-    return sluice::flow_statistics(world_of(fabric), hosts_of(fabric));
+    return sluice::flow_statistics(fabric.plan().world(), fabric.hosts());
 }
 
 Json figures_json(Fabric& fabric) {

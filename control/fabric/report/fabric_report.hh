@@ -13,11 +13,10 @@ namespace sluice::fabric {
 // Those parts of the report that a phase has, too: ledger, hosts, flows, links, switches.
 nlohmann::ordered_json figures_json(Fabric& fabric);
 nlohmann::ordered_json make_report(Fabric& fabric, bool interrupted);
-// Of a run that goes on, what is cheap to tell: no pauses by their causes, and of switches the tier, the
-// verdict and the ledger alone.
+// A short report while the fabric runs: no pauses, and of each switch the tier, the verdict and the ledger.
 nlohmann::ordered_json make_overview(Fabric& fabric);
 
-// How long messages took until now, by flow.
+// The times that messages took until now, by flow.
 std::vector<roce::FlowStatistics> flow_statistics(const Fabric& fabric);
 
 // The same for a terminal: a table by tier, the slowest flows, links by load.

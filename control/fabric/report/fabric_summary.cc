@@ -7,37 +7,32 @@
 #include <vector>
 
 #include "control/config/schema/values.hh"
-#include "control/config/text/quantity_text.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/pause_report.hh"
-#include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/summary.hh"
+#include "control/report/figures/text_table.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t max_flows_told = 10;
-constexpr std::size_t max_links_told = 10;
+constexpr std::size_t max_rows = 10;  // of flows and links
 constexpr std::size_t max_lines = 8;  // of any other list
 
-std::uint64_t count(const Json& json) { return json.get<std::uint64_t>(); }
+std::string gigabits_text(const Json& bits) { return fmt::format("{:.2f} Gb/s", bits.get<double>() / 1e9); }
 
-std::string time_text(std::uint64_t ns) { return text_of_time(static_cast<std::int64_t>(ns)); }
-
-std::string gigabits_text(const Json& bits) {
-    return fmt::format("{:.2f} Gb/s", static_cast<double>(count(bits)) / 1e9);
+std::string left_out_text(std::size_t lines) {
+    return lines == 0 ? std::string() : fmt::format("  and {} more (report)\n", lines);
 }
 
 // The first lines of a list, and how many more the report has.
 std::string bounded(const std::vector<std::string>& lines) {
     std::string text;
     for (std::size_t n = 0; n < std::min(lines.size(), max_lines); ++n) text += lines[n] + "\n";
-    if (lines.size() > max_lines) text += fmt::format("  and {} more (report)\n", lines.size() - max_lines);
-    return text;
+    return text + left_out_text(lines.size() - std::min(lines.size(), max_lines));
 }
 
 // "h1..h4, h7": runs of numbers, in the order given.
@@ -90,41 +85,36 @@ std::string symptoms_text(const Json& hosts) {
 
 std::string verdict_text(const Json& report) {
     const Json& ledger = report["ledger"];
-    const std::uint64_t lost = count(ledger["dropped"]) + count(ledger["missed"]) + count(ledger["overrun"]) +
-                               count(ledger["lost_on_wire"]) + count(ledger["lost_into_cut"]) +
-                               count(ledger["lost_by_fault"]);
+    std::uint64_t lost = 0;
+    for (const char* fate :
+         {"dropped", "missed", "overrun", "lost_on_wire", "lost_into_cut", "lost_by_fault"})
+        lost += number(ledger[fate]);
     std::uint64_t sent = 0, received = 0;  // without PFC
     for (const Json& host : report["hosts"]) {
-        sent += count(host["sent_packets"]);
-        received += count(host["received_packets"]);
+        sent += number(host["sent_packets"]);
+        received += number(host["received_packets"]);
     }
     std::string text = fmt::format(
         "{} packets sent by hosts, {} received, {} frames lost, {} under way, in {} of virtual time\n",
         grouped_text(sent), grouped_text(received), grouped_text(lost),
-        grouped_text(count(ledger["queued"]) + count(ledger["on_wire"])), time_text(count(report["end_ns"])));
+        grouped_text(number(ledger["queued"]) + number(ledger["on_wire"])), timed(report["end_ns"]));
     const Json& verdict = report["verdict"];
     if (verdict["interrupted"].get<bool>())
         text += "INTERRUPTED before the end: this is of the time until then\n";
-    text += verdict["headline"].get<std::string>() + "\n";
+    text += words(verdict["headline"]) + "\n";
     std::vector<std::string> places;
     for (const auto& [place, lost_there] : ledger["dropped_by"].items()) {
         std::string list;
         for (const auto& [reason, frames] : lost_there.items())
-            append_item(list, ", ", fmt::format("{} {}", reason, grouped_text(count(frames))));
+            append_item(list, ", ", fmt::format("{} {}", reason, counted(frames)));
         places.push_back(fmt::format("  lost at {}: {}", place, list));
     }
     std::vector<std::string> reasons;
-    for (const Json& reason : verdict["reasons"]) reasons.push_back("  " + reason.get<std::string>());
+    for (const Json& reason : verdict["reasons"]) reasons.push_back("  " + words(reason));
     return text + bounded(places) + bounded(reasons);
 }
 
-std::uint64_t sum_of(const Json& object) {
-    std::uint64_t sum = 0;
-    for (const Json& each : object) sum += count(each);
-    return sum;
-}
-
-// A row for each tier: hosts, then switches from the leaves up.
+// A row for each tier, from the leaves up.
 std::string tier_table(const Json& report) {
     struct Tier {
         std::size_t nodes = 0;
@@ -132,125 +122,102 @@ std::string tier_table(const Json& report) {
     };
     std::map<std::uint64_t, Tier> tiers;
     for (const Json& device : report["switches"]) {
-        Tier& tier = tiers[count(device["tier"])];
+        Tier& tier = tiers[number(device["tier"])];
         ++tier.nodes;
-        tier.in += count(device["ledger"]["rx"]);
-        tier.out += count(device["ledger"]["tx"]);
-        tier.dropped += count(device["ledger"]["dropped"]);
+        tier.in += number(device["ledger"]["rx"]);
+        tier.out += number(device["ledger"]["tx"]);
+        tier.dropped += number(device["ledger"]["dropped"]);
         for (const Json& port : device["ports"]) {
             tier.xoff += sum_of(port["pfc"]["tx_xoff"]);
             for (const Json& queue : port["queues"]) {
-                tier.marked += count(queue["ecn_marked_packets"]);
-                tier.deepest = std::max(tier.deepest, count(queue["deepest_bytes"]));
+                tier.marked += number(queue["ecn_marked_packets"]);
+                tier.deepest = std::max(tier.deepest, number(queue["deepest_bytes"]));
             }
         }
     }
-    std::string text = fmt::format("\n{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", "tier", "switches",
-                                   "in", "out", "dropped", "marked", "XOFF sent", "deepest queue");
+    TextTable table("tier<8|switches>10|in>16|out>16|dropped>10|marked>12|XOFF sent>12|deepest queue>16");
     for (const auto& [tier, row] : tiers)
-        text += fmt::format("{:<8}{:>10}{:>16}{:>16}{:>10}{:>12}{:>12}{:>16}\n", tier, row.nodes,
-                            grouped_text(row.in), grouped_text(row.out), grouped_text(row.dropped),
-                            grouped_text(row.marked), grouped_text(row.xoff),
-                            fmt::format("{:.1f} KB", static_cast<double>(row.deepest) / 1e3));
-    return text;
+        table.row({std::to_string(tier), std::to_string(row.nodes), grouped_text(row.in),
+                   grouped_text(row.out), grouped_text(row.dropped), grouped_text(row.marked),
+                   grouped_text(row.xoff), size_text(row.deepest)});
+    return table.text();
 }
 
 std::string flow_table(const Json& flows) {
-    std::vector<const Json*> sorted;
-    for (const Json& flow : flows) sorted.push_back(&flow);
-    const auto worst = [](const Json* a, const Json* b) {
-        const Json &slow = (*a)["slowdown_permille"]["p99"], &other = (*b)["slowdown_permille"]["p99"];
-        return (slow.is_null() ? 0 : count(slow)) > (other.is_null() ? 0 : count(other));
+    TextTable table(fmt::format("{}<20|throughput>14|messages>12|p50>12|p99>12|slowdown>10|CNPs>8|"
+                                "resent>10|paused>12",
+                                flows.size() > max_rows ? "slowest flows" : "flow"),
+                    max_rows);
+    const auto slowness = [](const Json& flow) {
+        const Json& slowdown = flow["slowdown_permille"]["p99"];
+        return slowdown.is_null() ? 0 : number(slowdown);
     };
-    std::stable_sort(sorted.begin(), sorted.end(), worst);
-    if (sorted.empty()) return {};
-    std::string text = fmt::format("\n{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n",
-                                   sorted.size() > max_flows_told ? "slowest flows" : "flow", "throughput",
-                                   "messages", "p50", "p99", "slowdown", "CNPs", "resent", "paused");
-    for (std::size_t n = 0; n < std::min(sorted.size(), max_flows_told); ++n) {
-        const Json& flow = *sorted[n];
-        const Json &times = flow["completion_ns"], &slowdown = flow["slowdown_permille"];
-        const bool any = !times["max"].is_null();
-        text += fmt::format(
-            "{:<20}{:>14}{:>12}{:>12}{:>12}{:>10}{:>8}{:>10}{:>12}\n", flow["name"].get<std::string>(),
-            gigabits_text(flow["throughput_bps"]), grouped_text(count(flow["messages"])),
-            any ? quantile_text(count(times["p50"]), count(times["max"])) : "-",
-            any ? quantile_text(count(times["p99"]), count(times["max"])) : "-",
-            any ? quantile_ratio_text(count(slowdown["p99"]), count(slowdown["max"])) : "-",
-            grouped_text(count(flow["cnp_received_packets"])),
-            grouped_text(count(flow["retransmitted_packets"])), time_text(count(flow["paused_ns"])));
+    for (const Json* flow : largest_first(flows, slowness)) {
+        const Json &times = (*flow)["completion_ns"], &slowdown = (*flow)["slowdown_permille"];
+        table.row({words((*flow)["name"]), gigabits_text((*flow)["throughput_bps"]),
+                   counted((*flow)["messages"]), quantile_cell(times, "p50"), quantile_cell(times, "p99"),
+                   times["max"].is_null()
+                       ? "-"
+                       : quantile_ratio_text(number(slowdown["p99"]), number(slowdown["max"])),
+                   counted((*flow)["cnp_received_packets"]), counted((*flow)["retransmitted_packets"]),
+                   timed((*flow)["paused_ns"])});
     }
-    if (sorted.size() > max_flows_told) text += fmt::format("({} flows in all)\n", sorted.size());
-    return text + timeouts_text(flows);
+    const std::string all =
+        table.left_out() == 0 ? "" : fmt::format("({} flows in all)\n", grouped_text(flows.size()));
+    return table.text() + all + timeouts_text(flows);
 }
 
 // Directions by load, and how evenly those between the same two tiers are loaded.
 std::string link_table(const Json& report) {
-    struct Direction {
-        std::string name;
-        std::uint64_t load;
-        std::uint64_t paused;
-    };
-    std::vector<Direction> all;
+    Json all = Json::array();
     std::map<std::string, std::vector<double>> between;
     const auto tier_of = [&](const Json& name) {
-        const auto found = report["switches"].find(name.get<std::string>());
-        return found == report["switches"].end() ? std::string("hosts")
-                                                 : fmt::format("tier {}", count((*found)["tier"]));
+        const auto found = report["switches"].find(words(name));
+        return found == report["switches"].end() ? std::string()
+                                                 : fmt::format("tier {}", number((*found)["tier"]));
     };
     for (const Json& link : report["links"])
         for (const Json& each : link["directions"]) {
-            all.push_back(
-                {fmt::format("{} > {}", each["from"].get<std::string>(), each["to"].get<std::string>()),
-                 count(each["load_ppm"]), sum_of(each["paused_ns"])});
+            all.push_back(each);
             const std::string from = tier_of(each["from"]), to = tier_of(each["to"]);
-            if (from != "hosts" && to != "hosts")
-                between[fmt::format("{} > {}", from, to)].push_back(
-                    static_cast<double>(count(each["load_ppm"])));
+            if (!from.empty() && !to.empty())
+                between[from + " > " + to].push_back(each["load_ppm"].get<double>());
         }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.load > b.load; });
-    std::string text;
-    if (!between.empty()) {
-        text += fmt::format("\n{:<20}{:>8}{:>12}{:>12}{:>16}{:>8}\n", "between", "links", "mean load",
-                            "max load", "max over mean", "Jain");
-        for (const auto& [name, loads] : between) {
-            const double most = fold(FigureFunction::max, loads);
-            const auto evenness = [&](FigureFunction function, int digits) {
-                return most == 0 ? "-" : fmt::format("{:.{}f}", fold(function, loads), digits);
-            };
-            text += fmt::format("{:<20}{:>8}{:>11.1f}%{:>11.1f}%{:>16}{:>8}\n", name, loads.size(),
-                                fold(FigureFunction::mean, loads) / 1e4, most / 1e4,
-                                evenness(FigureFunction::imbalance, 2), evenness(FigureFunction::jain, 3));
-        }
+    TextTable tiers("between<20|links>8|mean load>12|max load>12|max over mean>16|Jain>8");
+    for (const auto& [name, loads] : between) {
+        const double most = fold(FigureFunction::max, loads);
+        const auto evenness = [&](FigureFunction function, int digits) {
+            return most == 0 ? "-" : fmt::format("{:.{}f}", fold(function, loads), digits);
+        };
+        tiers.row({name, std::to_string(loads.size()), percent(fold(FigureFunction::mean, loads)),
+                   percent(most), evenness(FigureFunction::imbalance, 2), evenness(FigureFunction::jain, 3)});
     }
-    text += fmt::format("\n{:<28}{:>8}{:>12}\n", "busiest links", "load", "paused");
-    for (std::size_t n = 0; n < std::min(all.size(), max_links_told) && all[n].load != 0; ++n)
-        text += fmt::format("{:<28}{:>7.1f}%{:>12}\n", all[n].name, static_cast<double>(all[n].load) / 1e4,
-                            time_text(all[n].paused));
-    return text;
+    TextTable busiest("busiest links<28|load>8|paused>12", max_rows);
+    const auto load_of = [](const Json& direction) { return number(direction["load_ppm"]); };
+    for (const Json* each : largest_first(all, load_of))
+        if (load_of(*each) != 0)
+            busiest.row({fmt::format("{} > {}", words((*each)["from"]), words((*each)["to"])),
+                         percent((*each)["load_ppm"].get<double>()),
+                         time_text(sum_of((*each)["paused_ns"]))});
+    return tiers.text() + busiest.text();
 }
 
 // The most uneven groups among which switches choose by hash.
 std::string balance_table(const Json& balance) {
-    std::vector<std::string> lines;
+    TextTable table("ECMP of<12|among<28|mean load>12|max over mean>16|Jain>8", max_lines);
     for (const Json& group : balance) {
         if (group["jain_permille"].is_null()) continue;
+        const std::string self = words(group["switch"]);
         std::vector<std::string> to;
         for (const Json& link : group["links"]) {
-            const auto name = link.get<std::string>();
-            const auto self = group["switch"].get<std::string>();
+            const std::string name = words(link);
             to.push_back(name.starts_with(self + "-") ? name.substr(self.size() + 1) : name);
         }
-        lines.push_back(fmt::format("{:<12}{:<28}{:>11.1f}%{:>16.2f}{:>8.3f}",
-                                    group["switch"].get<std::string>(), names_text(to),
-                                    static_cast<double>(count(group["mean_load_ppm"])) / 1e4,
-                                    static_cast<double>(count(group["max_over_mean_permille"])) / 1e3,
-                                    static_cast<double>(count(group["jain_permille"])) / 1e3));
+        table.row({self, names_text(to), percent(group["mean_load_ppm"].get<double>()),
+                   fmt::format("{:.2f}", group["max_over_mean_permille"].get<double>() / 1e3),
+                   fmt::format("{:.3f}", group["jain_permille"].get<double>() / 1e3)});
     }
-    if (lines.empty()) return {};
-    return fmt::format("\n{:<12}{:<28}{:>12}{:>16}{:>8}\n", "ECMP of", "among", "mean load", "max over mean",
-                       "Jain") +
-           bounded(lines);
+    return table.text() + left_out_text(table.left_out());
 }
 
 }  // namespace
@@ -265,8 +232,8 @@ std::string summarise(const Json& report) {
     text += symptoms_text(report["hosts"]);
     std::vector<std::string> events;
     for (const Json& event : report["events"])
-        events.push_back(fmt::format("{:>12}  {}: {}", time_text(count(event["at_ns"])),
-                                     event["kind"].get<std::string>(), event["text"].get<std::string>()));
+        events.push_back(
+            fmt::format("{:>12}  {}: {}", timed(event["at_ns"]), words(event["kind"]), words(event["text"])));
     return events.empty() ? text : text + "\nevents\n" + bounded(events);
 }
 

@@ -4,17 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
-#include "control/fabric/report/pause_roots.hh"
+#include "control/fabric/plan/forwarding.hh"
 #include "control/fabric/run/fabric.hh"
 #include "control/fabric/run/pause_words.hh"
 #include "control/report/figures/report_rows.hh"
+#include "control/report/figures/text_table.hh"
 #include "control/report/page/report_shape.hh"
 
 namespace sluice::fabric {
@@ -26,30 +30,63 @@ constexpr std::size_t max_listed = 10'000;
 constexpr std::size_t max_causes = 100;  // of a pause
 constexpr std::size_t max_chains = 20;
 constexpr std::size_t max_victims = 20;
-constexpr std::size_t max_roots_named = 5;
+constexpr std::size_t max_victims_named = 5;
+constexpr std::size_t timeline_bins = 240;
+constexpr std::size_t max_timeline_rows = 40;
+constexpr std::size_t max_roots = 7;  // the others share a color
 
-// Whether packets to the host may leave the switch by the port.
-bool may_leave_by(const FabricPlan& plan, const PauseWatch& watch, const PauseEgress& egress,
-                  const std::string& host) {
-    const SwitchPlan& self = plan.switches[egress.device];
-    const NodeId peer = watch.peer(egress.device, egress.port).node;
-    if (plan.topology.nodes[peer].is_host) return plan.topology.nodes[peer].name == host;
-    if (self.config.hosts.contains(host)) return false;
-    const IpAddress& to = plan.switches[plan.switch_of[plan.nodes.at(host)]].config.hosts.at(host).address;
-    const RouteConfig* best = nullptr;
-    for (const RouteConfig& route : *self.config.routes)
-        if (contains(route.prefix, to) && (best == nullptr || route.prefix.length > best->prefix.length))
-            best = &route;
-    if (best == nullptr) return false;
-    for (const LinkId id : plan.topology.nodes[self.node].links) {
-        const auto& ends = plan.topology.links[id].ends;
-        const unsigned far = ends[0].node == self.node ? 1 : 0;
-        if (plan.port_id(ends[1 - far]) != egress.port) continue;
-        const IpAddress hop = plan.addresses.address(id, far);
-        return std::any_of(best->via.begin(), best->via.end(),
-                           [&](const auto& via) { return via.address == hop; });
+// A queue of a switch.
+struct PauseEgress {
+    std::uint32_t device;
+    PortId port;
+    ClassId queue;
+    auto operator<=>(const PauseEgress&) const = default;
+};
+
+// The root of a tree: a queue, or a circle of them, each of which waits for the next.
+struct PauseRoot {
+    std::vector<PauseEgress> queues;
+    bool slow_host = false;
+    auto operator<=>(const PauseRoot&) const = default;
+
+    bool is_circle() const { return queues.size() > 1; }
+};
+
+PauseRoot root_of(const PauseWatch& watch, const PauseChain& chain) {
+    const bool closes = chain.closes_at != PauseChain::open_ended;
+    PauseRoot root{{}, !closes && chain.causes.back()->kind == PauseCause::Kind::host};
+    for (std::size_t n = closes ? chain.closes_at : chain.pauses.size() - 1; n < chain.pauses.size(); ++n)
+        root.queues.push_back({watch.pauses()[chain.pauses[n]].device, chain.causes[n]->egress_port,
+                               chain.causes[n]->egress_queue});
+    std::rotate(root.queues.begin(), std::ranges::min_element(root.queues), root.queues.end());
+    return root;
+}
+
+// "h9 receives too slowly from leaf4, at 10G".
+std::string root_text(const FabricPlan& plan, const PauseWatch& watch, const PauseRoot& root) {
+    const std::string& self = plan.switches[root.queues[0].device].name;
+    if (root.is_circle()) {
+        std::string text = self;
+        for (std::size_t n = 1; n < root.queues.size(); ++n)
+            text += " waits for " + plan.switches[root.queues[n].device].name;
+        return text + " waits for " + self + ": a circle";
     }
-    return false;
+    const std::string& to = peer_name(plan, watch, root.queues[0].device, root.queues[0].port);
+    if (!root.slow_host) return fmt::format("{} has more for {} than the link carries", self, to);
+    const auto& hosts = plan.switches[root.queues[0].device].config.hosts;
+    const auto host = hosts.find(to);
+    const auto drain = host == hosts.end() ? std::nullopt : host->second.drain;
+    return fmt::format("{} receives too slowly from {}{}", to, self,
+                       drain ? fmt::format(", at {}", print_rate(*drain)) : std::string());
+}
+
+// The entries of a map, the one with the longest time (`ps`) first.
+template <class Key, class Value>
+std::vector<std::pair<const Key*, const Value*>> longest_first(const std::map<Key, Value>& map) {
+    std::vector<std::pair<const Key*, const Value*>> sorted;
+    for (const auto& [key, value] : map) sorted.emplace_back(&key, &value);
+    std::ranges::stable_sort(sorted, std::greater(), [](const auto& each) { return each.second->ps; });
+    return sorted;
 }
 
 struct Tree {
@@ -63,7 +100,7 @@ struct Tree {
         std::uint32_t last = PauseRecord::none;
         std::int64_t ps = 0;
     };
-    std::map<std::vector<NodeId>, Sum> chains;  // from who waits to where it began
+    std::map<std::vector<NodeId>, Sum> chains;  // from the host to the root
 };
 
 std::map<PauseRoot, Tree> trees_of(const Fabric& fabric) {
@@ -98,32 +135,39 @@ std::map<PauseRoot, Tree> trees_of(const Fabric& fabric) {
     return trees;
 }
 
-// Flows of hosts that waited, which cannot have gone where it began.
-Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRoot& root, const Tree& tree,
+// Flows of hosts that waited, of which no packet can come to the root. `all`: their number.
+Json victims_json(const Fabric& fabric, const Forwarding& forwarding, const PauseRoot& root, const Tree& tree,
                   std::size_t& all) {
-    Config world;
-    world.flows = plan.file.flows;
-    const auto names = flow_names(world);
+    const FabricPlan& plan = fabric.plan();
+    const auto leads_to = [&](const PauseEgress& egress, NodeId host) {
+        const auto& peer = fabric.pauses().peer(egress.device, egress.port);
+        if (peer.device == PauseRecord::none) return peer.node == host;
+        return std::ranges::any_of(forwarding.hops(egress.device, forwarding.group_of(host)),
+                                   [&](Channel hop) {
+                                       const Link& link = plan.topology.links[hop / 2];
+                                       return plan.port_id(link.ends[1 - hop % 2]) == egress.port;
+                                   });
+    };
+    const auto names = flow_names(plan.world());
     struct Victim {
         std::string flow, from, to;
         std::int64_t ps;
     };
     std::vector<Victim> victims;
-    for (std::size_t n = 0; n < world.flows.size(); ++n) {
-        const FlowConfig& flow = world.flows[n];
+    for (std::size_t n = 0; n < plan.file.flows.size(); ++n) {
+        const FlowConfig& flow = plan.file.flows[n];
         const bool reads = flow.kind == FlowKind::read;
         for (const std::string& from : reads ? flow.to : flow.from) {
             const auto waited = tree.hosts.find(plan.nodes.at(from));
             if (waited == tree.hosts.end()) continue;
             for (const std::string& to : reads ? flow.from : flow.to)
-                if (std::none_of(root.queues.begin(), root.queues.end(), [&](const PauseEgress& each) {
-                        return may_leave_by(plan, watch, each, to);
+                if (std::ranges::none_of(root.queues, [&](const PauseEgress& each) {
+                        return leads_to(each, plan.nodes.at(to));
                     }))
                     victims.push_back({names[n], from, to, waited->second});
         }
     }
-    std::stable_sort(victims.begin(), victims.end(),
-                     [](const auto& a, const auto& b) { return a.ps > b.ps; });
+    std::ranges::stable_sort(victims, std::greater(), &Victim::ps);
     all = victims.size();
     Json json = Json::array();
     for (std::size_t n = 0; n < std::min(victims.size(), max_victims); ++n)
@@ -134,15 +178,12 @@ Json victims_json(const FabricPlan& plan, const PauseWatch& watch, const PauseRo
     return json;
 }
 
-// "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4, leaf4 by h9": without the last where that is no
-// pause.
+// "h3 was paused by leaf1, leaf1 by spine2, spine2 by leaf4, leaf4 by h9" (if that is a pause).
 std::string chain_text(const Json& chain, bool last_pauses) {
     std::string text;
     for (std::size_t n = 0; n + (last_pauses ? 1 : 2) < chain.size(); ++n)
-        text +=
-            n == 0
-                ? fmt::format("{} was paused by {}", chain[0].get<std::string>(), chain[1].get<std::string>())
-                : fmt::format(", {} by {}", chain[n].get<std::string>(), chain[n + 1].get<std::string>());
+        text += n == 0 ? fmt::format("{} was paused by {}", words(chain[0]), words(chain[1]))
+                       : fmt::format(", {} by {}", words(chain[n]), words(chain[n + 1]));
     return text;
 }
 
@@ -185,6 +226,12 @@ FIGURE_ROWS(cycle_figures, CycleSource, "pause_cycles.[]") = {
 #include "control/report/figures/rows/fabric/pause_cycle.def"
 };
 
+struct Row {
+    std::int64_t ps = 0;
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> parts;  // by bin and root
+};
+using Key = std::tuple<std::uint32_t, PortId, ClassId>;
+
 std::size_t listed(const PauseWatch& watch) { return std::min(watch.pauses().size(), max_listed); }
 
 }  // namespace
@@ -206,28 +253,22 @@ Json pause_trees_json(const Fabric& fabric) {
     const FabricPlan& plan = fabric.plan();
     const PauseWatch& watch = fabric.pauses();
     const auto trees = trees_of(fabric);
-    std::vector<std::pair<const PauseRoot*, const Tree*>> sorted;
-    for (const auto& [root, tree] : trees) sorted.emplace_back(&root, &tree);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
+    if (trees.empty()) return Json::array();
+    const Forwarding forwarding(plan);
     Json json = Json::array();
-    for (const auto& [root, tree] : sorted) {
+    for (const auto& [root, tree] : longest_first(trees)) {
         Json hosts = Json::object();
         for (const auto& [node, ps] : tree->hosts) hosts[plan.topology.nodes[node].name] = ps / 1000;
-        std::vector<std::pair<const std::vector<NodeId>*, const Tree::Sum*>> by_time;
-        for (const auto& [chain, sum] : tree->chains) by_time.emplace_back(&chain, &sum);
-        std::stable_sort(by_time.begin(), by_time.end(),
-                         [](const auto& a, const auto& b) { return a.second->ps > b.second->ps; });
         Json chains = Json::array();
-        for (std::size_t n = 0; n < std::min(by_time.size(), max_chains); ++n) {
+        for (const auto& [chain, sum] : longest_first(tree->chains)) {
+            if (chains.size() == max_chains) break;
             Json nodes = Json::array();
-            for (const NodeId node : *by_time[n].first) nodes.push_back(plan.topology.nodes[node].name);
-            chains.push_back({{"nodes", std::move(nodes)},
-                              {"pauses", by_time[n].second->pauses},
-                              {"paused_ns", by_time[n].second->ps / 1000}});
+            for (const NodeId node : *chain) nodes.push_back(plan.topology.nodes[node].name);
+            chains.push_back(
+                {{"nodes", std::move(nodes)}, {"pauses", sum->pauses}, {"paused_ns", sum->ps / 1000}});
         }
         std::size_t victims = 0;
-        Json worst = victims_json(plan, watch, *root, *tree, victims);
+        Json worst = victims_json(fabric, forwarding, *root, *tree, victims);
         const PauseEgress& first = root->queues.front();
         json.push_back({{"switch", plan.switches[first.device].name},
                         {"to", peer_name(plan, watch, first.device, first.port)},
@@ -258,6 +299,54 @@ Json pause_cycles_json(const Fabric& fabric) {
     return json;
 }
 
+Json timeline_json(const Fabric& fabric) {
+    const PauseWatch& watch = fabric.pauses();
+    const FabricPlan& plan = fabric.plan();
+    const auto trees = trees_of(fabric);
+    std::vector<std::string> names;  // of roots, by their place
+    std::map<PauseRoot, std::size_t> places;
+    for (const auto& [root, tree] : longest_first(trees)) {
+        places[*root] = std::min(names.size(), max_roots);
+        if (names.size() < max_roots) names.push_back(root_text(plan, watch, *root));
+    }
+    if (trees.size() > max_roots) names.push_back(fmt::format("{} others", trees.size() - max_roots));
+    // Whole bins, of which the last one may reach beyond the end.
+    const std::int64_t bin = std::max<std::int64_t>((fabric.now() - Time{}).ps / timeline_bins + 1, 1);
+    std::map<Key, Row> rows;
+    for (std::uint32_t id = 0; id < watch.pauses().size(); ++id)
+        for_each_chain(watch, id, fabric.now(), [&](const PauseChain& chain) {
+            const PauseRecord& pause = watch.pauses()[id];
+            Row& row = rows[{pause.device, pause.port, pause.priority}];
+            const std::size_t root = places.at(root_of(watch, chain));
+            const std::int64_t until = (chain.until - Time{}).ps;
+            for (std::int64_t from = (chain.from - Time{}).ps; from < until;) {
+                const std::int64_t end = std::min(until, (from / bin + 1) * bin);
+                row.parts[{static_cast<std::size_t>(from / bin), root}] += end - from;
+                row.ps += end - from;
+                from = end;
+            }
+        });
+    auto shown = longest_first(rows);
+    shown.resize(std::min(shown.size(), max_timeline_rows));
+    std::ranges::sort(shown, {}, [](const auto& each) { return *each.first; });
+    Json json = {{"bin_ns", static_cast<double>(bin) / 1000},
+                 {"bins", timeline_bins},
+                 {"roots", names},
+                 {"rows", Json::array()},
+                 {"rows_left_out", rows.size() - shown.size()}};
+    for (const auto& [key, row] : shown) {
+        const auto& [device, port, priority] = *key;
+        Json parts = Json::array();
+        for (const auto& [at, ps] : row->parts) parts.push_back({at.first, at.second, ps * 1000 / bin});
+        json["rows"].push_back({{"paused", peer_name(plan, watch, device, port)},
+                                {"by", plan.switches[device].name},
+                                {"class", priority},
+                                {"paused_ns", row->ps / 1000},
+                                {"parts", std::move(parts)}});
+    }
+    return json;
+}
+
 const JsonShape& shape_for_why() {
     constexpr std::array hosts{JsonPart{"hosts.*", part::present}};
     static const JsonShape shape = JsonShape{}.add(parts_of_pause_trees()).add(hosts);
@@ -268,32 +357,28 @@ std::string why_text(const Json& trees, const std::string& host) {
     std::string text;
     for (const Json& tree : trees) {
         if (!host.empty() && !tree["hosts"].contains(host)) continue;
-        const std::string root = tree["text"].get<std::string>();
+        const std::string root = words(tree["text"]);
         if (host.empty()) {
-            text += fmt::format("{}: {} in all, {} up to {}, {} waited, {} could not have gone there\n", root,
-                                text_of_time(tree["paused_ns"].get<std::int64_t>()),
-                                print_count(tree["pauses"].get<std::uint64_t>(), "pause"),
-                                print_count(tree["hops"].get<std::uint64_t>(), "hop"),
-                                print_count(tree["hosts"].size(), "host"),
-                                print_count(tree["victims"].get<std::uint64_t>(), "flow"));
+            text += fmt::format(
+                "{}: {} in all, {} over up to {}; {} waited, {} {} victims\n", root, timed(tree["paused_ns"]),
+                print_count(number(tree["pauses"]), "pause"), print_count(number(tree["hops"]), "hop"),
+                print_count(tree["hosts"].size(), "host"), print_count(number(tree["victims"]), "flow"),
+                print_was(number(tree["victims"])));
             continue;
         }
         const bool last_pauses = tree["slow_host"].get<bool>() || tree["circle"].get<bool>();
-        text += fmt::format("{} waited {} because {}\n", host,
-                            text_of_time(tree["hosts"][host].get<std::int64_t>()), root);
+        text += fmt::format("{} waited {} because {}\n", host, timed(tree["hosts"][host]), root);
         for (const Json& chain : tree["chains"])
-            if (chain["nodes"][0].get<std::string>() == host)
+            if (words(chain["nodes"][0]) == host)
                 text += fmt::format("    {}: {} in {}\n", chain_text(chain["nodes"], last_pauses),
-                                    text_of_time(chain["paused_ns"].get<std::int64_t>()),
-                                    print_count(chain["pauses"].get<std::uint64_t>(), "pause"));
+                                    timed(chain["paused_ns"]), print_count(number(chain["pauses"]), "pause"));
         const Json& worst = tree["worst_victims"];
         if (worst.empty()) continue;
-        text += fmt::format("    {} had nothing to do with it; the worst:\n",
-                            print_count(tree["victims"].get<std::uint64_t>(), "flow"));
-        for (std::size_t n = 0; n < std::min(worst.size(), max_roots_named); ++n)
-            text += fmt::format("        {} from {} to {}, {}\n", worst[n]["flow"].get<std::string>(),
-                                worst[n]["from"].get<std::string>(), worst[n]["to"].get<std::string>(),
-                                text_of_time(worst[n]["waited_ns"].get<std::int64_t>()));
+        text += fmt::format("    {} {} victims (their packets do not go there); the worst:\n",
+                            print_count(number(tree["victims"]), "flow"), print_was(number(tree["victims"])));
+        for (std::size_t n = 0; n < std::min(worst.size(), max_victims_named); ++n)
+            text += fmt::format("        {} from {} to {}, {}\n", words(worst[n]["flow"]),
+                                words(worst[n]["from"]), words(worst[n]["to"]), timed(worst[n]["waited_ns"]));
     }
     return text;
 }

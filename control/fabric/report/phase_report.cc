@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string>
 #include <string_view>
 
 #include "control/config/text/json_text.hh"
@@ -19,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of two moments of the part at `path`: counters are differences.
+// The part at `path` between two moments: counters are differences.
 Json between(const Json& before, const Json& after, std::string_view path) {
     const auto leaf = [](const Figure& figure, const Json& now, const Json* then) -> Json {
         if (figure.kind != FigureKind::counter || then == nullptr || !then->is_number() || !now.is_number())
@@ -74,7 +72,7 @@ bool is_nothing(const Json& value) {
     return value == 0 || value == false || (value.is_structured() && value.empty());
 }
 
-// Without members that say nothing. Entries of a list keep their places: it goes if none says anything.
+// Drops members that are zero, false or empty, and lists of such entries; other entries keep their places.
 Json shortened(Json value, const Json* whole) {
     if (value.is_object()) {
         Json kept = Json::object();

@@ -1,4 +1,4 @@
-// The report of a phase: what happened between two moments of a run.
+// The report of a phase, which is between two moments of a run.
 //
 // Counters are differences; of times that messages took, those of the messages that ended in the phase, and
 // of collectives those of the steps that did; rates are those of the phase. Gauges are as of its end.
@@ -27,8 +27,8 @@ RunMoment moment_of(Fabric& fabric);
 // `to` is now. Every figure is there.
 nlohmann::ordered_json phase_report(const Fabric& fabric, const RunMoment& from, const RunMoment& to);
 
-// For a file, where most figures of most ports are zero: of the ports of its switches it keeps what is not
-// zero, false or empty, and texts that are not those of the whole run.
+// For a file, where most figures of most ports are zero: keeps of the switches' ports the figures that are
+// not zero, false or empty, and texts that differ from the whole run's.
 void shorten_phase(nlohmann::ordered_json& phase, const nlohmann::ordered_json& whole);
 
 }  // namespace sluice::fabric

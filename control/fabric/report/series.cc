@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -19,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Fine where the report's quantiles are.
+// Close together where the report's quantiles are.
 constexpr std::array<unsigned, 27> shares{0,   10,  50,  100, 150, 200, 250, 300, 350,
                                           400, 450, 500, 550, 600, 650, 700, 750, 800,
                                           850, 900, 925, 950, 975, 990, 995, 999, 1000};
@@ -28,10 +29,9 @@ constexpr std::array<unsigned, 27> shares{0,   10,  50,  100, 150, 200, 250, 300
 std::vector<std::size_t> largest(const std::vector<std::uint64_t>& figures, std::size_t most) {
     std::vector<std::size_t> places(figures.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
-    std::stable_sort(places.begin(), places.end(),
-                     [&](std::size_t a, std::size_t b) { return figures[a] > figures[b]; });
+    std::ranges::stable_sort(places, std::greater(), [&](std::size_t place) { return figures[place]; });
     places.resize(std::min(places.size(), most));
-    std::sort(places.begin(), places.end());
+    std::ranges::sort(places);
     return places;
 }
 
@@ -42,12 +42,6 @@ Json shares_json(const Histogram& histogram) {
 }
 
 }  // namespace
-
-FabricSeries::FabricSeries(const Fabric& fabric) : fabric_(fabric), samples_(max_samples, microseconds(1)) {
-    const auto& nodes = fabric.plan().topology.nodes;
-    for (NodeId node = 0; node < nodes.size(); ++node)
-        if (nodes[node].is_host) hosts_.push_back(&fabric.host(node));
-}
 
 FabricSeries::Sample FabricSeries::sample() const {
     Sample made;
@@ -99,9 +93,7 @@ Json FabricSeries::json() const {
 }
 
 Json FabricSeries::flows_json(const std::vector<const Sample*>& samples) const {
-    Config world;
-    world.flows = fabric_.plan().file.flows;
-    const std::vector<std::string> names = flow_names(world);
+    const std::vector<std::string> names = flow_names(fabric_.plan().world());
     std::vector<std::uint64_t> delivered;
     for (const Flow& flow : samples.back()->flows) delivered.push_back(flow.delivered_bytes);
     Json json = Json::array();
@@ -151,15 +143,13 @@ Json FabricSeries::queues_json(const std::vector<const Sample*>& samples) const 
 }
 
 Json FabricSeries::completions_json() const {
-    Config world;
-    world.flows = fabric_.plan().file.flows;
-    const std::vector<std::string> names = flow_names(world);
+    const std::vector<std::string> names = flow_names(fabric_.plan().world());
     const std::vector<roce::FlowStatistics> statistics = flow_statistics(fabric_);
     std::array<Histogram, roce::size_classes> sizes;
     Json flows = Json::array();
     for (std::size_t n = 0; n < names.size(); ++n) {
         const roce::FlowStatistics& own = statistics[n];
-        const auto message = message_sizes(world.flows[n].message);
+        const auto message = message_sizes(fabric_.plan().file.flows[n].message);
         if (own.by_size.empty()) sizes[roce::size_class(message.max_bytes())].add(own.completion_time);
         for (std::size_t size = 0; size < own.by_size.size(); ++size) sizes[size].add(own.by_size[size]);
         if (flows.size() == max_flows) continue;

@@ -1,6 +1,6 @@
-// Figures of a run over time, and how long messages took, for pictures.
+// Figures of a run over time, and the times that messages took, for pictures.
 //
-// It causes no event: a sample is taken after an instant that occurs anyway, the first of each slot of time
+// It causes no event: it takes a sample after an instant that occurs anyway, the first of each slot of time
 // (lib/record/sample_trace.hh). Depths are those of that instant, so a burst within a slot may be missed; the
 // report's watermarks are not sampled.
 #pragma once
@@ -20,7 +20,8 @@ class FabricSeries {
     static constexpr std::size_t max_flows = 64;     // in json(): those that delivered most
     static constexpr std::size_t max_queues = 32;    // in json(): the deepest
 
-    explicit FabricSeries(const Fabric& fabric);  // which outlives it
+    explicit FabricSeries(const Fabric& fabric)
+        : fabric_(fabric), hosts_(fabric.hosts()) {}  // which outlives it
 
     // After each instant, on its thread.
     void sample_instant() {
@@ -52,7 +53,7 @@ class FabricSeries {
 
     const Fabric& fabric_;
     std::vector<const HostPort*> hosts_;
-    SampleTrace<Sample> samples_;
+    SampleTrace<Sample> samples_{max_samples, microseconds(1)};
 };
 
 }  // namespace sluice::fabric

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <span>
 #include <tl/expected.hpp>
@@ -33,7 +32,7 @@ struct AtSwitch {
     std::size_t index;
     std::string command;
 };
-// Of frames that come in at a port, or that leave it for a host.
+// Faults on frames that come in at a port, or that leave it for a host.
 struct SetFaults {
     struct One {
         std::size_t index;  // of the switch
@@ -103,7 +102,7 @@ Parsed parse_fault(const FabricPlan& plan, LinkId link, const std::vector<std::s
             const bool known = std::ranges::find(to_host_keys, one.key) != to_host_keys.end();
             if (!clear && !known && !to) continue;
             if (!clear && !known)
-                return tl::unexpected(fmt::format("{} is no fault of frames to a host; known: {}",
+                return tl::unexpected(fmt::format("{} is not a fault of frames to a host; known: {}",
                                                   in_quotes(one.key), fmt::join(to_host_keys, ", ")));
             one.port = ends[1 - n].port;
             one.to_host = true;
@@ -154,7 +153,7 @@ Parsed parse(const FabricPlan& plan, std::string_view text) {
         return AtSwitch{plan.switch_of[*node], joined(std::span(words).subspan(1), " ")};
     }
     return tl::unexpected(
-        fmt::format("{} begins no command; do: write link, switch, host, or a switch's name and a colon",
+        fmt::format("{} is not a command; do: write link, switch, host, or a switch's name and a colon",
                     in_quotes(words[0])));
 }
 

@@ -2,8 +2,7 @@
 //
 //   link NAME up|down
 //   link NAME [to NODE] KEY VALUE    a fault of sluiced's (`ber 1e-9`), on frames to the node or both ways;
-//   on
-//                                    those to a host: drop_every, drop_chance, corrupt_chance,
+//                                    on those to a host: drop_every, drop_chance, corrupt_chance,
 //                                    duplicate_chance, delay, ber
 //   link NAME [to NODE] clear
 //   switch NAME up|down

@@ -142,6 +142,13 @@ const HostPort& Fabric::host(NodeId node) const {
     return *switches_[plan_.switch_of[node]].ports->host(plan_.topology.nodes[node].name);
 }
 
+std::vector<const HostPort*> Fabric::hosts() const {
+    std::vector<const HostPort*> hosts;
+    for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
+        if (plan_.topology.nodes[node].is_host) hosts.push_back(&host(node));
+    return hosts;
+}
+
 std::array<LinkPort*, 2> Fabric::ends(LinkId link) const {
     std::array<LinkPort*, 2> found{};
     const auto& ends = plan_.topology.links[link].ends;
@@ -237,9 +244,8 @@ void Fabric::follow_ports() {
     for (LinkId id = 0; id < cables_.size(); ++id) {
         if (ends(id)[0] == nullptr) continue;
         const auto& ends = plan_.topology.links[id].ends;
-        const bool down = std::any_of(ends.begin(), ends.end(), [&](const LinkEnd& end) {
-            return !at(end.node).running->is_up(end.port);
-        });
+        const bool down = std::ranges::any_of(
+            ends, [&](const LinkEnd& end) { return !at(end.node).running->is_up(end.port); });
         if (cables_[id].port_down == down) continue;
         cables_[id].port_down = down;
         changed(id);

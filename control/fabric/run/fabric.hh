@@ -2,8 +2,7 @@
 //
 // A cable that is cut loses what is on it at once; its ends see it `detection` later, and `convergence` after
 // that all routes are computed anew from what is seen then. A switch that is down loses power: all its cables
-// are cut, and its own ports see it at once, so that what it holds is dropped. A host's cable is seen at
-// once.
+// are cut, and its own ports see it at once and drop their packets. A host's cable is seen at once.
 #pragma once
 
 #include <functional>
@@ -95,6 +94,7 @@ class Fabric {
     std::vector<FabricSwitch>& switches() { return switches_; }
     const std::vector<FabricSwitch>& switches() const { return switches_; }
     const HostPort& host(NodeId node) const;
+    std::vector<const HostPort*> hosts() const;  // in the order of nodes
 
     // The ends of a link; null: the host's end, or its leaf's.
     std::array<LinkPort*, 2> ends(LinkId link) const;
@@ -115,8 +115,7 @@ class Fabric {
     // After each instant of a switch, on its thread: a test looks at that switch.
     void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
 
-    // Every frame that a host has sent, that a switch has made or that a fault has added, in one of these.
-    // Between two windows of the clock.
+    // Counts each frame that a host sent, a switch made or a fault added once. Between two windows.
     struct Ledger {
         std::uint64_t sent = 0;       // by hosts, PFC among it
         std::uint64_t made = 0;       // by switches: PFC, replies
@@ -144,7 +143,7 @@ class Fabric {
     // Those that are lost, by place (a switch, a link or a host) and reason.
     using Losses = std::map<std::string, std::map<std::string, std::uint64_t>, NaturalOrder>;
     Losses losses() const;
-    // Of frames to an end of a link: lost because its cable was cut.
+    // Frames to an end of a link that were lost because its cable was cut.
     WireLosses wire_losses(LinkId link, unsigned end) const;
     // Packets of a lossless class among those that were lost on a link or at a host of it; of those that a
     // fault takes between a host and its switch the class is not known.
@@ -186,7 +185,7 @@ class Fabric {
     std::unique_ptr<PauseWatch> pauses_;
 };
 
-// Threads of a run, and in what windows of the clock: none of it changes what a run comes to.
+// Threads of a run and the windows of the clock; neither changes the result of a run.
 //
 // The windows are as long as the shortest cable between two switches, within a microsecond; on the grid of a
 // turn they are instants. Each thread gets about the same part of every tier, neighbors together.
@@ -197,7 +196,7 @@ struct ThreadChoice {
     unsigned threads;  // at most as many as are wanted
     std::string why;   // a sentence, if they are fewer
 };
-// A fabric whose hosts can send little in a window stays on one thread, which would only wait for others.
+// A fabric whose hosts can send little in a window stays on one thread: several would only wait.
 ThreadChoice threads_for(const FabricPlan& plan, unsigned wanted);
 
 }  // namespace sluice::fabric

@@ -6,13 +6,12 @@
 namespace sluice::fabric {
 namespace {
 
-// Of frames between a switch's port and the peer, both ways, that a fault has touched.
+// Frames between a switch's port and its peer, both ways, that a fault has touched.
 struct FaultSums {
     explicit FaultSums(const FaultPort* port) {
         if (port == nullptr) return;
         const auto& [received, sent, pfc, changed, storm, stuck, slow_xoff, slow_xon, lossless] =
             port->faults();
-        // Of what the switch has sent.
         const std::uint64_t sent_lost = sent.dropped + sent.bad_fcs + pfc.dropped;
         sent_added = sent.duplicated + pfc.duplicated;
         sent_gone = sent_lost + sent.cut + port->leaving();

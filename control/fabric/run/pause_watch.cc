@@ -41,7 +41,7 @@ std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
 }
 
 void PauseLog::log_changes(Time now) {
-    // What a port that sleeps pauses, or is held from, has not changed.
+    // The pauses of a port that sleeps have not changed.
     const PortMask& awake = device_.awake().ports;
     awake.for_each([&](PortId id) {
         const std::uint8_t held = held_queues(id, now);
@@ -52,8 +52,7 @@ void PauseLog::log_changes(Time now) {
     awake.for_each([&](PortId id) {
         if ((device_.view(id).groups_in_use() | ports_[id].paused) != 0) look_at(id, now);
     });
-    if (std::any_of(open_.begin(), open_.end(),
-                    [&](const Open& open) { return open.is_new || may_have_moved(open); }))
+    if (std::ranges::any_of(open_, [&](const Open& open) { return open.is_new || may_have_moved(open); }))
         count(now);
 }
 
@@ -177,7 +176,7 @@ void PauseWatch::gather(std::uint32_t device) {
 void PauseWatch::take_gathered() {
     if (gathered_.empty()) return;
     // Those of one switch and instant stay in their order.
-    std::stable_sort(gathered_.begin(), gathered_.end(), [](const Gathered& a, const Gathered& b) {
+    std::ranges::stable_sort(gathered_, [](const Gathered& a, const Gathered& b) {
         return a.change.at != b.change.at ? a.change.at < b.change.at : a.device < b.device;
     });
     for (const Gathered& each : gathered_) follow(each.device, each.change);
@@ -249,11 +248,10 @@ void PauseWatch::end(std::uint32_t device, const PauseChange& change) {
         --causes_;
     }
     auto& opens = opens_[device];
-    opens.erase(std::find(opens.begin(), opens.end(), last));
+    opens.erase(std::ranges::find(opens, last));
     --open_;
     for (PauseCycle& cycle : cycles_)
-        if (!cycle.dissolved &&
-            std::find(cycle.pauses.begin(), cycle.pauses.end(), last) != cycle.pauses.end())
+        if (!cycle.dissolved && std::ranges::find(cycle.pauses, last) != cycle.pauses.end())
             cycle.dissolved = change.at;
 }
 
@@ -266,7 +264,7 @@ void PauseWatch::judge_waiting(std::uint32_t device, PortId port, unsigned queue
     }
 }
 
-// What holds the queue now is what the pause is due to.
+// The pause is due to the present holder of the queue.
 void PauseWatch::judge(std::uint32_t id, PortId egress_port, ClassId queue, Time now) {
     PauseRecord& pause = pauses_[id];
     const PortState& egress = ports_[pause.device][egress_port];
@@ -280,7 +278,7 @@ void PauseWatch::judge(std::uint32_t id, PortId egress_port, ClassId queue, Time
         else if (cause.parent = holder(pause.device, egress_port, queue); cause.parent != PauseRecord::none)
             cause.kind = PauseCause::Kind::pause;
     }
-    // What was foreseen is judged anew.
+    // Causes that were foreseen are judged anew.
     while (!pause.causes.empty() && pause.causes.back().from > now) {
         pause.causes.pop_back();
         --causes_;
@@ -328,17 +326,16 @@ void PauseWatch::find_cycle(std::uint32_t from, Time now) {
     for (std::uint32_t at = from; at != PauseRecord::none && !pauses_[at].until;) {
         if (!way.empty() && at == from) {
             // Each cycle once, from its earliest pause.
-            std::rotate(way.begin(), std::min_element(way.begin(), way.end()), way.end());
-            const bool known = std::any_of(cycles_.begin(), cycles_.end(), [&](const PauseCycle& cycle) {
-                return !cycle.dissolved && cycle.pauses == way;
-            });
+            std::rotate(way.begin(), std::ranges::min_element(way), way.end());
+            const bool known = std::ranges::any_of(
+                cycles_, [&](const PauseCycle& cycle) { return !cycle.dissolved && cycle.pauses == way; });
             if (known || cycles_.size() >= max_cycles) return;
             cycles_.push_back({now, {}, way, way.front(), flows_of(way)});
             on_cycle(cycles_.back());
             return;
         }
         // A circle that `from` only leads to was found when it closed.
-        if (std::find(way.begin(), way.end(), at) != way.end()) return;
+        if (std::ranges::find(way, at) != way.end()) return;
         way.push_back(at);
         const PauseCause& cause = pauses_[at].causes.back();
         if (!cause.is_held) return;

@@ -23,8 +23,7 @@ namespace sluice::fabric {
 
 struct FabricPlan;
 
-// The egress queue that holds most cells of a group. A queue stays the fullest until another holds more by an
-// eighth of the group.
+// The egress queue that holds most cells of a group. It stays so until another leads by an eighth of it.
 struct FullestQueue {
     PortId port = 0;
     ClassId queue = 0;
@@ -47,11 +46,10 @@ struct PauseChange {
     FullestQueue fullest{};  // with `began` and `moved`
 };
 
-// What one switch shows of pauses: when a group went into XOFF and out of it, which egress queue held most of
-// its cells meanwhile, and when peers held queues. Reads its own switch alone, between two instants, and
-// changes nothing. An instant costs the ports that are awake in it, and the pauses that are open. Packets are
-// counted when a pause begins, and again when so many cells have come and gone that another queue may be the
-// fullest.
+// The pauses of one switch: when a group went into XOFF and out of it, the egress queue that held most of its
+// cells meanwhile, and when peers held queues. Reads its own switch alone, between two instants, and
+// changes nothing. An instant costs the ports that are awake in it, and the pauses that are open. It counts
+// packets when a pause begins, and again when enough cells have moved for another queue to be the fullest.
 class PauseLog {
   public:
     PauseLog(Switch& device, std::uint32_t cell_bytes);
@@ -150,7 +148,7 @@ class PauseWatch {
     // After each window: `gather` for every switch that ran, then the others.
     void gather(std::uint32_t device);
     void take_gathered();
-    // One change; in order.
+    // Takes a change; in order of time.
     void follow(std::uint32_t device, const PauseChange& change);
 
     const std::vector<PauseRecord>& pauses() const { return pauses_; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "control/config/schema/values.hh"
+#include "control/config/text/quantity_text.hh"
 #include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 
@@ -42,7 +43,7 @@ class Follower {
         if (from == until) return;
         PauseChain chain{pauses_, causes_, PauseChain::open_ended, from, until};
         if (cause.kind != PauseCause::Kind::pause || pauses_.size() == max_chain) return visit_(chain);
-        const auto seen = std::find(pauses_.begin(), pauses_.end(), cause.parent);
+        const auto seen = std::ranges::find(pauses_, cause.parent);
         if (seen == pauses_.end()) return follow(cause.parent, from, until);
         // Queues that run free again wait for nobody.
         const auto first = static_cast<std::size_t>(seen - pauses_.begin());
@@ -71,12 +72,6 @@ const std::string& paused_name(const FabricPlan& plan, const PauseWatch& watch, 
     return peer_name(plan, watch, pause.device, pause.port);
 }
 
-std::string text_of_time(std::int64_t ns) {
-    if (ns < 10'000) return fmt::format("{} ns", ns);
-    if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-}
-
 std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const PauseCycle& cycle) {
     std::vector<std::string_view> names;
     for (const std::uint32_t each : cycle.pauses) names.emplace_back(name_of(plan, watch.pauses()[each]));
@@ -84,7 +79,7 @@ std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const Pa
     std::string text = fmt::format(
         "{} waits for {}, class {}; it began when {} paused {}, at {}, because of its queue to {}",
         join_briefly(names, " waits for "), names.front(), first.priority, name_of(plan, first),
-        paused_name(plan, watch, first), text_of_time(static_cast<std::int64_t>(first.from.ps / 1000)),
+        paused_name(plan, watch, first), time_text(first.from.ps / 1000),
         peer_name(plan, watch, first.device, first.causes.front().egress_port));
     return text + "; packets of " + join_briefly(cycle.flows, ", ");
 }

@@ -1,4 +1,4 @@
-// Pauses told: who paused whom, how a cycle of them came about, and from a pause back to where it began.
+// Pauses in words: the two ends of a pause, the cause of a cycle, and the chain from a pause to its root.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,6 @@ const std::string& peer_name(const FabricPlan& plan, const PauseWatch& watch, st
 // The switch that sends XOFF, and the node that it pauses.
 const std::string& name_of(const FabricPlan& plan, const PauseRecord& pause);
 const std::string& paused_name(const FabricPlan& plan, const PauseWatch& watch, const PauseRecord& pause);
-
-// "812 ns", "3.4 us", "12.1 ms".
-std::string text_of_time(std::int64_t ns);
 
 // "sw1 waits for sw2 waits for sw3 waits for sw1, class 3; began with ...; flows ...".
 std::string cycle_text(const FabricPlan& plan, const PauseWatch& watch, const PauseCycle& cycle);

@@ -23,7 +23,7 @@ RemoteQuality::Bands bands_of(const Switch& device, PortId port, Time now) {
     return bands;
 }
 
-// Of the next hops of a group, each once.
+// The ports of a group's next hops, each once.
 std::vector<PortId> ports_of(const Policy& policy, std::uint32_t number) {
     const NextHopGroup& group = policy.next_hop_groups[number];
     std::vector<PortId> ports;
@@ -31,7 +31,7 @@ std::vector<PortId> ports_of(const Policy& policy, std::uint32_t number) {
     if (group.members == 0) ports.push_back(policy.next_hops[policy.buckets[group.first_bucket]].port);
     for (const BalanceMember& member : policy.members.subspan(group.first_member, group.members))
         ports.push_back(policy.next_hops[member.next_hop].port);
-    std::sort(ports.begin(), ports.end());
+    std::ranges::sort(ports);
     ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
     return ports;
 }

@@ -1,10 +1,10 @@
-// What the switches of a fabric tell their neighbors of the ways behind them (global load balancing), for
-// lib/route/port_load.hh: at every multiple of an interval, for each destination that has a route, by
-// traffic class. It takes the time of the cable, and no room on it.
+// The switches of a fabric tell their neighbors the quality of the ways behind them (global load balancing),
+// for lib/route/port_load.hh: at every multiple of an interval, for each destination that has a route, by
+// traffic class. The message takes the time of the cable, and no room on it.
 //
-// Of a destination a switch tells the worst band of its own links that may take the packet on, and of all
-// that it has been told of the links behind them; links to hosts do not count, as every way ends with them.
-// A link that is down and a destination without a route are as bad as a link that is paused.
+// For each destination a switch tells the worst band of its next hops' links and of the links that were told
+// to it behind them; links to hosts do not count, as every way ends with them. A link that is down and a
+// destination without a route are as bad as a link that is paused.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace sluice::fabric {
 
 class QualityExchange {
   public:
-    // Makes what each switch is told into: its RunningOptions::remote.
+    // Makes the board that each switch reads: its RunningOptions::remote.
     QualityExchange(const FabricPlan& plan, Duration interval);
     Duration interval() const { return interval_; }
     const RemoteQuality* board(std::size_t device) const { return tellers_[device].board.get(); }

@@ -1,4 +1,4 @@
-// What a fabric serves while it runs: a control socket for every switch, DIR/NAME.sock, and a page for
+// The servers of a fabric that runs: a control socket for every switch, DIR/NAME.sock, and a page for
 // browsers, all on the thread that runs the clock, between two of its windows.
 #pragma once
 
@@ -31,10 +31,9 @@ class FabricSockets {
     // An error's text names the path. The fabric outlives it.
     static tl::expected<std::unique_ptr<FabricSockets>, std::string> open(Fabric& fabric,
                                                                           const Places& places);
-    // Of the page, for a browser; empty: there is none.
+    // The page's address for a browser; empty: there is none.
     std::string page_address() const { return page_ ? page_->address() : std::string(); }
-    // One round: as much of what has come in as a round's budget allows; waits for it, for at most
-    // `patience`.
+    // Serves a round: requests within the budget of a round; waits for them for at most `patience`.
     void serve(std::chrono::microseconds patience);
     // Interactive: a client of any switch moves the one clock; `goes_on` is asked after each instant.
     void let_clients_advance(const std::function<bool()>& goes_on);

@@ -44,8 +44,7 @@ Words names_in(const List& list) {
 // The switch whose figures stand behind these names; nullptr: none.
 const SwitchPlan* switch_at(const FabricPlan& plan, std::span<const std::string> within) {
     if (within.size() < 2 || within[0] != "switches") return nullptr;
-    const auto found = std::find_if(plan.switches.begin(), plan.switches.end(),
-                                    [&](const SwitchPlan& each) { return each.name == within[1]; });
+    const auto found = std::ranges::find(plan.switches, within[1], &SwitchPlan::name);
     return found == plan.switches.end() ? nullptr : &*found;
 }
 
@@ -63,11 +62,7 @@ Label names_in_fabric(const FabricPlan& plan, std::span<const std::string> withi
     if (label == "direction") return LabelNames{{"0", "1"}};
     if (label == "collective") return LabelNames{names_in(plan.file.collectives), true};
     if (label == "phase") return LabelNames{};  // an assertion says of which phase it is by itself
-    if (label == "flow") {
-        Config world;
-        world.flows = plan.file.flows;
-        return LabelNames{flow_names(world), true};
-    }
+    if (label == "flow") return LabelNames{flow_names(plan.world()), true};
     if (label == "host" && within.size() == 1) return LabelNames{plan.topology.names(true)};
     return std::nullopt;
 }

@@ -9,14 +9,14 @@
 #include <optional>
 
 #include "control/config/text/json_text.hh"
+#include "control/report/figures/text_table.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 0.975 quantiles of Student's t by degrees of freedom, from 1; beyond the table those of the normal
-// distribution.
+// 0.975 quantiles of Student's t by degrees of freedom, from 1; beyond the table of the normal one.
 constexpr std::array t_table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                              2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                              2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
@@ -54,7 +54,7 @@ std::optional<double> figure_of(const Json& row, const std::string& name) {
 std::vector<std::string> names_of(const std::vector<Json>& rows) {
     std::vector<std::string> names;
     const auto add = [&](const std::string& name) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     };
     for (const Json& row : rows) {
         for (const auto& [name, value] : row["figures"].items())
@@ -124,7 +124,7 @@ std::vector<FigureChange> compare_rows(const std::vector<Json>& before, const st
 }
 
 bool differ(const std::vector<FigureChange>& changes) {
-    return std::any_of(changes.begin(), changes.end(), [](const FigureChange& each) {
+    return std::ranges::any_of(changes, [](const FigureChange& each) {
         return each.verdict == FigureChange::Verdict::changed ||
                each.verdict == FigureChange::Verdict::too_few;
     });
@@ -145,27 +145,25 @@ Json changes_json(const std::vector<FigureChange>& changes) {
 }
 
 std::string changes_text(const std::vector<FigureChange>& changes) {
-    std::string text = fmt::format("{:<28}{:>16}{:>16}{:>12}{:>14}  {}\n", "figure", "before", "after",
-                                   "change", "95 % within", "");
-    std::size_t same = 0;
+    using Verdict = FigureChange::Verdict;
+    TextTable table("figure<28|before>16|after>16|change>12|95 % within>14|<");
     for (const FigureChange& each : changes) {
-        if (each.verdict == FigureChange::Verdict::same) {
-            ++same;
-            continue;
+        if (each.verdict == Verdict::same) continue;
+        std::string share = "-", spread = "-",
+                    words = verdict_words.at(static_cast<std::size_t>(each.verdict));
+        if (each.before != 0) {
+            share = fmt::format("{:+.2f} %", (each.after - each.before) / each.before * 100);
+            if (each.verdict != Verdict::too_few)
+                spread = fmt::format("+-{:.2f} %", each.half_width / std::abs(each.before) * 100);
         }
-        const double by = each.after - each.before;
-        const std::string share = each.before == 0 ? "-" : fmt::format("{:+.2f} %", by / each.before * 100);
-        std::string words = verdict_words.at(static_cast<std::size_t>(each.verdict));
         if (!each.paired)
             words += fmt::format(" (not paired: {} and {} runs)", each.runs_before, each.runs_after);
-        const std::string spread =
-            each.verdict == FigureChange::Verdict::too_few || each.before == 0
-                ? "-"
-                : fmt::format("+-{:.2f} %", each.half_width / std::abs(each.before) * 100);
-        text += fmt::format("{:<28}{:>16.6g}{:>16.6g}{:>12}{:>14}  {}\n", each.figure, each.before,
-                            each.after, share, spread, words);
+        table.row({each.figure, fmt::format("{:.6g}", each.before), fmt::format("{:.6g}", each.after), share,
+                   spread, words});
     }
-    return text + fmt::format("{} of {} figures are the same in every run\n", same, changes.size());
+    const auto same = std::ranges::count(changes, Verdict::same, &FigureChange::verdict);
+    return table.text().erase(0, 1) +
+           fmt::format("{} of {} figures are the same in every run\n", same, changes.size());
 }
 
 }  // namespace sluice::fabric

@@ -1,8 +1,7 @@
-// What changed between two sets of runs: each figure's mean, and the difference with its spread over seeds.
+// Compares two sets of runs: each figure's mean, and the difference with its spread over seeds.
 //
 // Runs are paired where their values and seed are the same, else the sets are compared as they are (Welch).
-// A difference stands out when 0 lies outside its interval of 95 % (Student's t); with fewer than five runs
-// a side it is too few to say.
+// A difference stands out when 0 lies outside its interval of 95 % (Student's t) of five or more runs a side.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,15 +25,14 @@ struct FigureChange {
 // In the order of the rows' figures; assertions count as the share of runs in which they hold.
 std::vector<FigureChange> compare_rows(const std::vector<nlohmann::ordered_json>& before,
                                        const std::vector<nlohmann::ordered_json>& after);
-// Whether a figure differs by more than its spread, or in too few runs to say.
+// True when a figure differs by more than its spread, or in too few runs to say.
 bool differ(const std::vector<FigureChange>& changes);
 nlohmann::ordered_json changes_json(const std::vector<FigureChange>& changes);
 std::string changes_text(const std::vector<FigureChange>& changes);
 
-// What differs between the reports of two runs, of sluiced or of sluice-fabric: {differ, totals,
+// The differences between the reports of two runs, of sluiced or of sluice-fabric: {differ, totals,
 // configuration, assertions, flows, figures}, the lists with {figure, before, after}, the largest difference
-// first. Null: it is not there; of a key of the configuration: its default. Reports may lack members, or have
-// them of any kind.
+// first. Null: it is not there; of a key of the configuration: its default. Any JSON will do.
 //
 // Entries of a list are the same ones where they have the same name, port, queue and the like, else by place.
 // Lists that grow (events, pauses) differ by their lengths.

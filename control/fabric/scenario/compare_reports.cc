@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -22,14 +22,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What tells entries of a list apart.
+// The members that tell entries of a list apart.
 constexpr std::array identities{"name", "that", "phase", "switch", "port", "queue", "from", "to"};
-// Drawings of the same, and what says nothing that other members do not.
+// Members that repeat others.
 constexpr std::array left_out{"pause_timeline", "verdict.headline"};
-// Of the whole report: how it is called, and what its configuration says, too.
+// Members of the whole report that name it, or that its configuration has, too.
 constexpr std::array not_compared{"fabric", "name", "question", "clock", "seed"};
 constexpr std::string_view configured = "configuration.";
-// Of a flow, for people; its other figures are among the figures.
+// The figures of a flow for people; its others are among the figures.
 constexpr std::array flow_figures{"throughput_bps",        "messages",         "failed_messages",
                                   "retransmitted_packets", "paused_ns",        "completion_ns.p50",
                                   "completion_ns.p99",     "completion_ns.max"};
@@ -40,7 +40,7 @@ bool ends_in(std::string_view path, std::string_view name) {
 
 template <class Names>
 bool is_among(const Names& names, std::string_view path) {
-    return std::any_of(names.begin(), names.end(), [&](const char* name) { return ends_in(path, name); });
+    return std::ranges::any_of(names, [&](const char* name) { return ends_in(path, name); });
 }
 
 // Names of the catalogues' lists whose entries are of one moment each.
@@ -57,19 +57,12 @@ const std::set<std::string>& lists_that_grow() {
     return names;
 }
 
-std::optional<double> number_of(const Json& value) {
-    if (!value.is_number()) return std::nullopt;
-    return value.get<double>();
-}
-
-// 2: a flag; below 1: numbers, relative to the larger one, where a few packets more than none are few; 0:
-// words.
+// 2: a flag; 0: words; below 1: numbers, relative to the larger one, where a few packets more are few.
 double size_of(const Json& before, const Json& after) {
     constexpr double few = 10;
     if (before.is_boolean() || after.is_boolean()) return 2;
-    const auto a = number_of(before), b = number_of(after);
-    if (!a && !b) return 0;
-    const double x = a.value_or(0), y = b.value_or(0);
+    const auto number = [](const Json& value) { return value.is_number() ? value.get<double>() : 0; };
+    const double x = number(before), y = number(after);
     return std::abs(x - y) / (std::max(std::abs(x), std::abs(y)) + few);
 }
 
@@ -93,7 +86,7 @@ std::vector<std::pair<std::string, const Json*>> entries_of(const Json& tree, bo
 
 bool is_told_apart(const Json& list) {
     std::set<std::string> known;
-    return std::all_of(list.begin(), list.end(), [&](const Json& entry) {
+    return std::ranges::all_of(list, [&](const Json& entry) {
         std::string identity = identity_of(entry);
         return !identity.empty() && known.insert(std::move(identity)).second;
     });
@@ -120,7 +113,7 @@ class Comparison {
     }
 
   private:
-    // One row for all that only one of them has.
+    // A row stands for all members of a part that only one report has.
     static Json leaf_of(const Json* value) {
         if (value == nullptr || (value->is_structured() && value->empty())) return nullptr;
         return value->is_structured() ? Json("there") : *value;
@@ -177,7 +170,7 @@ void add_up(const Json& tree, std::string_view name, bool is_most, std::uint64_t
     }
 }
 
-// What people ask first of any run, by the names that a row of a sweep has for them.
+// The totals that people ask for first, by their names in a row of a sweep.
 std::vector<Difference> totals_of(const Json& before, const Json& after) {
     struct Total {
         const char *figure, *within, *name;
@@ -211,8 +204,7 @@ std::vector<Difference> assertions_of(const Json& before, const Json& after) {
             if (!each.is_object()) continue;
             const auto met = each.find("met");
             const std::string said = identity_of(each);
-            auto known =
-                std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == said; });
+            auto known = std::ranges::find_if(all, [&](const auto& one) { return one.first == said; });
             if (known == all.end()) known = all.insert(known, {said, {}});
             known->second.at(n) = met == each.end() || !met->is_boolean() ? "unknown"
                                   : *met                                  ? "holds"
@@ -226,8 +218,7 @@ std::vector<Difference> assertions_of(const Json& before, const Json& after) {
 }
 
 Json list_json(std::vector<Difference> list) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Difference& one, const Difference& other) { return one.size > other.size; });
+    std::ranges::stable_sort(list, std::greater(), &Difference::size);
     Json made = Json::array();
     for (Difference& each : list)
         made.push_back({{"figure", std::move(each.figure)},

@@ -14,8 +14,7 @@ namespace {
 constexpr std::uint64_t max_seed = std::numeric_limits<std::int64_t>::max();  // that a file can say
 constexpr std::uint32_t sample_stream = 0x73616D70;                           // of draws
 
-// `wanted` of `count` numbers, ascending: each is taken or left by a draw of its own (Vitter, selection
-// sampling).
+// `wanted` of `count` numbers, ascending: each by a draw of its own (Vitter, selection sampling).
 std::vector<std::uint64_t> sample_of(std::uint64_t count, std::uint64_t wanted, std::uint64_t seed) {
     std::vector<std::uint64_t> taken;
     for (std::uint64_t n = 0; n < count && taken.size() < wanted; ++n)
@@ -29,10 +28,10 @@ std::string plain(const std::string& value) {
     return value.size() >= 2 && value.front() == '"' ? value.substr(1, value.size() - 2) : value;
 }
 
-std::vector<std::string> SweepPoint::sets(const VaryConfig& vary) const {
-    std::vector<std::string> all{fmt::format("seed={}", seed)};  // an axis may say another
-    for (std::size_t n = 0; n < values.size(); ++n) all.push_back(vary.axes[n].path + "=" + values[n]);
-    return all;
+std::vector<std::string> SweepPoint::sets(const VaryConfig& vary, std::vector<std::string> sets) const {
+    sets.push_back(fmt::format("seed={}", seed));  // an axis may give another
+    for (std::size_t n = 0; n < values.size(); ++n) sets.push_back(vary.axes[n].path + "=" + values[n]);
+    return sets;
 }
 
 std::string SweepPoint::text(const VaryConfig& vary) const {

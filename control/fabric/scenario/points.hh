@@ -1,5 +1,4 @@
-// The points of a sweep: the cross product of what varies, or a sample of it, each with its seeds; and those
-// of a search.
+// The points of a sweep (the cross product of its axes or a sample, each with its seeds) and of a search.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@ struct SweepPoint {
     std::vector<std::string> values;  // of each axis, as a file has them
     std::uint64_t seed = 1;
 
-    // What --set takes.
-    std::vector<std::string> sets(const VaryConfig& vary) const;
+    // The arguments of --set, after `sets`.
+    std::vector<std::string> sets(const VaryConfig& vary, std::vector<std::string> sets = {}) const;
     // "switch.default.buffer.size = 4MB, seed 2".
     std::string text(const VaryConfig& vary) const;
 };
@@ -32,10 +31,9 @@ tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConf
 std::string plain(const std::string& value);
 
 // The least or the most value of a key for which something holds, by bisection. Both ends run first: that
-// something holds at one and not at the other is the premise. What lies between is taken to change once; the
-// two runs beside the answer are its evidence.
+// something holds at one and not at the other is the premise. It takes the condition to change once in
+// between; the two runs beside the answer are its evidence.
 
-// One run of a search.
 struct FindStep {
     std::uint64_t value;
     bool holds;

@@ -1,25 +1,24 @@
 #include "control/fabric/scenario/sweep_folder.hh"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "control/config/text/json_text.hh"
 #include "control/report/figures/assertions.hh"
+#include "control/report/figures/text_table.hh"
 
 namespace sluice::fabric {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Those that every run has, and that people are shown.
+// Figures that every run has, and that people see.
 constexpr std::array usual_figures{"throughput_bps", "completion_p99_ns", "completion_max_ns", "xoff_sent",
                                    "lost_lossless_packets"};
 
 std::uint64_t sum_over(const Json& list, const char* figure) {
     std::uint64_t sum = 0;
-    for (const Json& each : list) sum += each[figure].get<std::uint64_t>();
+    for (const Json& each : list) sum += number(each[figure]);
     return sum;
 }
 
@@ -32,16 +31,16 @@ Json max_over(const Json& flows, const char* figure, const char* quantile) {
     return most;
 }
 
-// What every run is judged by, whatever it asserts.
+// The figures of every run, whatever it asserts.
 Json figures_of(const Json& report) {
     std::uint64_t marked = 0, deepest = 0, xoff = 0, paused_ns = 0;
     for (const Json& device : report["switches"])
         for (const Json& port : device["ports"]) {
-            for (const Json& count : port["pfc"]["tx_xoff"]) xoff += count.get<std::uint64_t>();
-            for (const Json& time : port["pfc"]["tx_paused_ns"]) paused_ns += time.get<std::uint64_t>();
+            xoff += sum_of(port["pfc"]["tx_xoff"]);
+            paused_ns += sum_of(port["pfc"]["tx_paused_ns"]);
             for (const Json& queue : port["queues"]) {
-                marked += queue["ecn_marked_packets"].get<std::uint64_t>();
-                deepest = std::max(deepest, queue["deepest_bytes"].get<std::uint64_t>());
+                marked += number(queue["ecn_marked_packets"]);
+                deepest = std::max(deepest, number(queue["deepest_bytes"]));
             }
         }
     const Json& flows = report["flows"];
@@ -177,8 +176,8 @@ std::string csv_text(const std::vector<Json>& rows) {
     for (const Json& row : rows) {
         const auto columns = columns_of(row);
         for (std::size_t n = 0; n < headings.size(); ++n) {
-            const auto found = std::find_if(columns.begin(), columns.end(),
-                                            [&](const auto& column) { return column.first == headings[n]; });
+            const auto found = std::ranges::find_if(
+                columns, [&](const auto& column) { return column.first == headings[n]; });
             text += (n == 0 ? "" : ",") + (found == columns.end() ? std::string() : csv_cell(found->second));
         }
         text += "\n";

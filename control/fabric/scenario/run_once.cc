@@ -17,8 +17,7 @@ namespace {
 class Phases {
   public:
     // Before the run. The fabric's clock goes on to the end of the last phase. The user's watermarks of all
-    // switches begin anew with each phase. In order of time: of two that meet, one ends before the other
-    // begins.
+    // switches begin anew with each phase. Of two that meet, one ends first.
     Phases(Fabric& fabric, const std::vector<PhaseConfig>& phases) : fabric_(fabric), phases_(phases) {
         for (const PhaseConfig& phase : phases_) {
             fabric_.loop().actions().at(Time{} + phase.from, [this] { begin(); });
@@ -80,7 +79,7 @@ bool run_interactive(FabricSockets& sockets, const RunOptions& options,
     return !interrupted;
 }
 
-// Of the page.
+// The title of the page.
 std::string title_of(const FabricPlan& plan) {
     const FabricConfig& file = plan.file;
     return file.scenario.name.empty() ? file.file.substr(file.file.rfind('/') + 1) : file.scenario.name;

@@ -1,5 +1,5 @@
-// One run of a fabric, from its plan to its report with phases and judged assertions. EAL runs, and may serve
-// one run after the other.
+// Runs a fabric, from its plan to its report with phases and judged assertions. EAL runs; it serves many
+// runs.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ struct NoRun {
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);
 
-// One run of many: its report; null: it was stopped. An error's text.
+// The report of a run among many; null: it was stopped. An error's text.
 tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
                                                              std::optional<Duration> duration,
                                                              const std::function<bool()>& is_stopped);

@@ -23,18 +23,11 @@
 namespace sluice::fabric {
 namespace {
 
-// What the processes of a sweep share, in memory of its own: each takes the next run. Written by all.
+// Shared by the processes of a sweep, each of which takes the next run. Written by all.
 struct Shared {
     std::atomic<std::size_t> next{0};  // of the runs to do; relaxed: a number is all that it hands out
     std::atomic<std::size_t> done{0};  // relaxed: for progress
 };
-
-std::vector<std::string> all_sets(const SweepOptions& options, const SweepPoint& point,
-                                  const VaryConfig& vary) {
-    std::vector<std::string> sets = options.sets;
-    for (std::string& set : point.sets(vary)) sets.push_back(std::move(set));
-    return sets;
-}
 
 // The row of one run; null: it was interrupted.
 nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const std::string& file,
@@ -43,7 +36,7 @@ nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const s
     const auto row_of = [&](const tl::expected<nlohmann::ordered_json, std::string>& report) {
         return make_row(run, point, vary, mark, report);
     };
-    auto plan = plan_of(text, file, all_sets(options, point, vary), options.force);
+    auto plan = plan_of(text, file, point.sets(vary, options.sets), options.force);
     if (!plan) return row_of(tl::unexpected(plan.error().front()));
     const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
     if (!asserts) return row_of(tl::unexpected(asserts.error().front().text()));
@@ -111,8 +104,7 @@ SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const st
     for (unsigned n = 0; n < options.jobs && n < left.size(); ++n) {
         const pid_t parent = getpid(), pid = fork();
         if (pid == 0) {
-            // A killed sweep takes its jobs with it: the next one, which goes on where it was, must not meet
-            // them.
+            // A killed sweep takes its jobs with it: the next one must not meet them.
             if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(1);
             int status = 1;
             boundary(

@@ -1,11 +1,9 @@
 // A sweep: the runs of all points, by processes of their own side by side, each with one EAL that it keeps.
 //
 // A row appears as soon as its run is over (sweep_folder.hh), so a sweep that is stopped, by a signal or a
-// power cut, goes on where it was. A shard is every N-th run. The rows are the same bytes whatever runs
-// beside what.
+// power cut, goes on where it was. A shard is every N-th run. The rows do not depend on jobs.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,8 +32,7 @@ struct SweepResult {
     std::size_t kept = 0;  // rows that were there already
 };
 
-// The plan of one point, or all that is wrong with it, one line each. `force`: although it is not lossless,
-// or may deadlock.
+// The plan of a point, or its errors, a line each. `force`: although it is not lossless, or may deadlock.
 tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text, const std::string& file,
                                                            const std::vector<std::string>& sets, bool force);
 

@@ -45,7 +45,7 @@ std::vector<std::size_t> row_files(const std::string& path) {
     for (fs::directory_iterator entry(path + "/runs", error), end; !error && entry != end;
          entry.increment(error))
         if (const auto run = run_of(entry->path().filename().string())) runs.push_back(*run);
-    std::sort(runs.begin(), runs.end());
+    std::ranges::sort(runs);
     return runs;
 }
 
@@ -66,7 +66,7 @@ RowRead that_counts(RowRead row, const SweepManifest& manifest) {
 RowRead load_row(const std::string& path, std::size_t run, const SweepManifest& manifest) {
     const std::string file = path + "/" + row_name(run);
     std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(file, error))) return no_row("it is no regular file");
+    if (!fs::is_regular_file(fs::symlink_status(file, error))) return no_row("it is not a regular file");
     RowRead row = that_counts(read_shaped_file(file, shape_of_row()), manifest);
     return row && (*row)["run"] != run ? no_row("it is of another run") : row;
 }
@@ -83,7 +83,7 @@ std::string fingerprint(std::string_view text, const std::vector<std::string>& w
     return fmt::format("{:016x}", mark);
 }
 
-// One that is there already is good.
+// A folder that is there already is good.
 std::string make_folder(const std::string& path) {
     std::error_code error;
     fs::create_directories(path, error);
@@ -127,12 +127,12 @@ tl::expected<SweepManifest, std::string> SweepManifest::parse(std::string text) 
     read.text = std::move(text);
     auto json = read_shaped(read.text, shape_of_manifest());
     const auto refuse = [](const std::string& why) {
-        return tl::unexpected("is no manifest of a sweep: " + why);
+        return tl::unexpected("is not a manifest of a sweep: " + why);
     };
     if (!json) return refuse(json.error());
     read.json = std::move(*json);
     if (read.json["runs"] == 0 || read.json["runs"] > max_points)
-        return refuse(fmt::format("runs is no number from 1 to {}", max_points));
+        return refuse(fmt::format("runs is not a number from 1 to {}", max_points));
     read.fingerprint = read.json["fingerprint"].get<std::string>();
     read.runs = read.json["runs"].get<std::size_t>();
     return read;
@@ -203,7 +203,7 @@ tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
         return tl::unexpected(fmt::format("{}/{} {}", path, file, why));
     };
     auto text = read_config_file(path + "/" + manifest_name);
-    if (!text) return refuse(manifest_name, "cannot be read: it is no folder of a sweep");
+    if (!text) return refuse(manifest_name, "cannot be read: it is not a folder of a sweep");
     auto manifest = SweepManifest::parse(std::move(*text));
     if (!manifest) return refuse(manifest_name, manifest.error());
     SweepRows read{std::move(*manifest), {}};
@@ -211,7 +211,7 @@ tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
         RowRead row = load_row(path, run, read.manifest);
         if (!row)
             return refuse(row_name(run),
-                          fmt::format("is no row of the sweep that sweep.json names: {}; do: run the "
+                          fmt::format("is not a row of the sweep that sweep.json names: {}; do: run the "
                                       "sweep again, which moves it aside",
                                       row.error()));
         read.rows.push_back(std::move(*row));
@@ -229,7 +229,7 @@ tl::expected<SweepRows, std::string> read_sweep(const std::string& path) {
             return {};
         });
     if (!wrong.empty())
-        return refuse(lines_name, "has what is no row of the sweep that sweep.json names: " + wrong);
+        return refuse(lines_name, "has what is not a row of the sweep that sweep.json names: " + wrong);
     return read;
 }
 

@@ -1,6 +1,6 @@
-// The folder of a sweep: whose it is, and which rows in it count.
+// The folder of a sweep: its manifest, and the rows that count.
 //
-// DIR/sweep.json, its manifest, has what was asked and how many runs there are; DIR/runs/NNNNNN.json has the
+// DIR/sweep.json, the manifest, has the question and the number of runs; DIR/runs/NNNNNN.json has the
 // row of a run as soon as it is over, so that a sweep that was stopped goes on where it was. A row counts
 // where it has the manifest's fingerprint and the run of its name. DIR/sweep.jsonl and DIR/sweep.csv have all
 // rows in the order of points. Errors are sentences.
@@ -30,7 +30,7 @@ struct SweepManifest {
     static tl::expected<SweepManifest, std::string> parse(std::string text);
 };
 
-// For who writes the rows: a sweep, or a merge. Nobody else writes there meanwhile.
+// The folder as a sweep or a merge writes it; no other process writes there meanwhile.
 class SweepFolder {
   public:
     // Files of an earlier sweep that would be taken for those of this one go to DIR/earlier-N.
@@ -57,20 +57,19 @@ class SweepFolder {
     std::vector<bool> has_;
 };
 
-// For who reads them: the rows that there are, by run. An error names a row that does not count.
+// The folder as it is read: its rows, by run. An error names a row that does not count.
 struct SweepRows {
     SweepManifest manifest;
     std::vector<nlohmann::ordered_json> rows;
 };
 tl::expected<SweepRows, std::string> read_sweep(const std::string& path);
 
-// What a run came to in one line: run, version, fingerprint, seed, values, met, figures, asserts, error.
-// `fingerprint`: of the manifest.
+// The result of a run in one line: run, version, fingerprint, seed, values, met, figures, asserts, error.
 nlohmann::ordered_json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
                                 const std::string& fingerprint,
                                 const tl::expected<nlohmann::ordered_json, std::string>& report);
 
-// What a row that comes from a file has at least.
+// The least that a row from a file has.
 const JsonShape& shape_of_row();
 // A figure that every run has, unless it ended with an error, and that this row has not; empty: none.
 std::string figure_missing(const nlohmann::ordered_json& row);

@@ -81,7 +81,7 @@ Json judge_assertions(std::span<const Assertion> assertions, const Json& report)
 }
 
 bool all_met(const Json& judged) {
-    return std::all_of(judged.begin(), judged.end(), [](const Json& each) { return each["met"] == true; });
+    return std::ranges::all_of(judged, [](const Json& each) { return each["met"] == true; });
 }
 
 std::string assertions_text(const Json& judged) {

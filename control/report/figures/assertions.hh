@@ -1,4 +1,4 @@
-// The assertions of a run: judged on its report when it is over, and told to people and to machines.
+// The assertions of a run: judged on its report at the end, and written for people and for machines.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ struct Assertion {
     std::string why{};    // for people
 };
 
-// Of a switch, whose run has no phases. An error is a sentence about the text.
+// An assertion of a switch, whose run has no phases. An error is a sentence about the text.
 tl::expected<Assertion, std::string> assertion_of(const std::string& text);
 
 // Before the run: an error of one that can never be judged, or empty. `report` and `phase` (of any phase) are
@@ -26,21 +26,21 @@ std::string check_assertion(const Assertion& assertion, const nlohmann::ordered_
                             const nlohmann::ordered_json& phase);
 // The same without any run, by the catalogues of a fabric.
 std::string check_assertion(const Assertion& assertion, const NamesOf& names);
-// After the run, on its report with its phases: that, phase, value, met, where, why, wrong of each. `met` is
-// null when the run was interrupted.
+// After the run, on its report with its phases: that, phase, value, met (null: interrupted), where, why,
+// wrong.
 nlohmann::ordered_json judge_assertions(std::span<const Assertion> assertions,
                                         const nlohmann::ordered_json& report);
 
-// Of what judge_assertions() made.
+// True when each that judge_assertions() judged is met.
 bool all_met(const nlohmann::ordered_json& judged);
 // "assertions: 3 of 4 hold", and a line for each with its figure; empty: there is none.
 std::string assertions_text(const nlohmann::ordered_json& judged);
-// "false: THAT: it is 5" of each that is.
+// "false: THAT: it is 5" for each that is.
 std::vector<std::string> false_assertions(const nlohmann::ordered_json& judged);
 
 // A JUnit file, for continuous integration: a suite a run, a case an assertion. Valid against junit-10.xsd of
-// Jenkins' xUnit plugin. No time of the machine stands in it.
-// One of `failure` and `error` at most; neither: it passed.
+// Jenkins' xUnit plugin. It holds no time of the machine.
+// At most one of `failure` and `error` is set; neither: it passed.
 struct JunitCase {
     std::string name;
     std::string failure;  // the assertion is false

@@ -93,8 +93,8 @@ tl::expected<void, Fault> divide(Term& term, const Term& by, const std::string& 
     };
     if (term.value.is_null()) return fault(null_text(term.where), false);
     if (by.value.is_null()) return fault(null_text(by.where) + in, false);
-    if (!term.value.is_number()) return fault(term.where + " is no number", true);
-    if (!by.value.is_number()) return fault(by.where + " is no number", true);
+    if (!term.value.is_number()) return fault(term.where + " is not a number", true);
+    if (!by.value.is_number()) return fault(by.where + " is not a number", true);
     if (by.value.get<double>() == 0) return fault(fmt::format("{} is 0{}", divisor, in), false);
     term.value = term.value.get<double>() / by.value.get<double>();
     return {};
@@ -164,7 +164,7 @@ bool Expression::has_unit() const { return !baseline_ && !divisor_ && !is_plain(
 std::string Expression::wrong_value(const std::string& where, bool is_number) const {
     if (has_unit()) return value_error(wanted_, where, is_number);
     return read_value(wanted_, FigureUnit::none).is_string()
-               ? in_quotes(wanted_) + " is no number without a unit; write for example 0.9, or 90%"
+               ? in_quotes(wanted_) + " is not a number without a unit; write for example 0.9, or 90%"
                : std::string();
 }
 
@@ -246,8 +246,8 @@ std::string Expression::check_found(const Find& find, bool is_early) const {
     for (const Measure* measure : {&measure_, divisor_ ? &*divisor_ : nullptr}) {
         if (measure == nullptr) continue;
         auto search = find(measure->path);
-        if (is_early && std::any_of(search.missing.begin(), search.missing.end(),
-                                    [](const MissingPart& part) { return part.comes_with_run(); }))
+        if (is_early && std::ranges::any_of(search.missing,
+                                            [](const MissingPart& part) { return part.comes_with_run(); }))
             return {};
         const bool none = search.found.empty();
         const auto figures = measure->figures(std::move(search));

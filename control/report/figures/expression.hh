@@ -1,4 +1,4 @@
-// What an assertion or a condition says of a report, of a switch or of a fabric:
+// Assertions and conditions over a report of a switch or of a fabric:
 //
 //     verdict.lossless
 //     flows.incast.throughput_bps ge 90G
@@ -35,7 +35,7 @@ struct Judgment {
     nlohmann::ordered_json value;  // the figure; of judging functions the one that decided; null: none
     std::string where;             // its path
     std::string wrong;             // why it cannot be judged
-    bool is_unfit = false;         // for no report of this kind can it be
+    bool is_unfit = false;         // it cannot be judged on any report of this kind
 };
 
 class Expression {
@@ -49,8 +49,7 @@ class Expression {
     Words part_needed() const;
     // `baseline`: the report of that phase; null where the expression has none.
     Judgment judge(const nlohmann::ordered_json& report, const nlohmann::ordered_json* baseline) const;
-    // Before the run, on a report in which nothing has happened: an error, or empty. Parts that come with the
-    // run are not missed.
+    // Before the run, on its first report: an error, or empty. Parts that come with the run may be missing.
     std::string check(const nlohmann::ordered_json& report) const;
     // The same without any report, by a catalogue (figures.hh).
     std::string check(const FigureNode& catalogue, const NamesOf& names) const;

@@ -52,7 +52,7 @@ struct JsonTree {
             return found == at->end() ? Member{} : Member{std::string(name), &*found};
         }
         if (!at->is_array()) return {};
-        const auto named = std::find_if(at->begin(), at->end(), [&](const Json& entry) {
+        const auto named = std::ranges::find_if(*at, [&](const Json& entry) {
             const std::string* own = own_name(entry);
             return own != nullptr && *own == name;
         });
@@ -71,7 +71,7 @@ struct JsonTree {
     static bool is_list(Place at) { return at->is_array(); }
     static std::size_t unnamed_in(Place at) {
         const auto has_name = [](const Json& entry) { return own_name(entry) != nullptr; };
-        return at->is_array() && std::none_of(at->begin(), at->end(), has_name) ? at->size() : 0;
+        return at->is_array() && std::ranges::none_of(*at, has_name) ? at->size() : 0;
     }
     static const Json* value_of(Place at) { return at; }
 };
@@ -101,7 +101,7 @@ struct CatalogueTree {
         if (!node->is_label()) return member;
         const auto known = names_of(within, *node);
         if (!known) return is_joined ? Member{} : member;
-        if (std::find(known->names.begin(), known->names.end(), name) != known->names.end()) return member;
+        if (std::ranges::find(known->names, name) != known->names.end()) return member;
         const auto index = parse_integer(name);
         if (known->is_list && index && *index < known->names.size()) return {known->names[*index], node};
         return {};
@@ -277,8 +277,8 @@ tl::expected<FigurePath, std::string> FigurePath::parse(std::string_view text) {
 }
 
 std::string FigurePath::Search::error() const {
-    const auto named = std::find_if(missing.begin(), missing.end(),
-                                    [](const MissingPart& part) { return !is_pattern(part.name); });
+    const auto named =
+        std::ranges::find_if(missing, [](const MissingPart& part) { return !is_pattern(part.name); });
     return !found.empty() || named == missing.end() ? std::string() : named->error();
 }
 
@@ -297,13 +297,11 @@ FigurePath::Search FigurePath::find(const FigureNode& catalogue, const NamesOf& 
 }
 
 bool FigurePath::names_one() const {
-    return std::none_of(parts_.begin(), parts_.end(),
-                        [](const Part& part) { return part.match == Match::pattern; });
+    return std::ranges::none_of(parts_, [](const Part& part) { return part.match == Match::pattern; });
 }
 
 bool FigurePath::has_whole_names() const {
-    return std::none_of(parts_.begin(), parts_.end(),
-                        [](const Part& part) { return part.match == Match::beginning; });
+    return std::ranges::none_of(parts_, [](const Part& part) { return part.match == Match::beginning; });
 }
 
 Words FigurePath::literal_parts() const {

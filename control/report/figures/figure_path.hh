@@ -2,8 +2,7 @@
 //
 // Parts are joined by dots; * and ? stand for any characters of a part; a part with dots or blanks may stand
 // in 'quotes', and a name with dots is found without them, too, the longest one first. An entry of a list
-// goes by its name, or by its index. A drop reason with no drops, which a report leaves out, is found, and is
-// 0.
+// goes by its name, or by its index. A drop reason that the report leaves out is found, and is 0.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct FoundFigure {
     const nlohmann::ordered_json* value;
 };
 
-// Where a search ended.
+// The place where a search ended.
 struct MissingPart {
     Words within_names;       // of the innermost part that is there
     std::string name;         // that it lacks; a pattern: none of its names is like it
@@ -35,7 +34,7 @@ struct MissingPart {
 
     // "there is no part of ports \"h9\", perhaps h1; known: h0, h1"
     std::string error() const;
-    // Whether the run may make it.
+    // True when the run may add it.
     bool comes_with_run() const;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "control/config/schema/values.hh"
@@ -31,18 +32,11 @@ std::optional<double> share_of(std::string_view text, double whole) {
     return std::nullopt;
 }
 
-using Reader = Json (*)(const std::string& text);  // null: it is none
-Json read_rate(const std::string& text) {
-    const auto rate = parse_rate(text);
-    return rate ? Json(rate->bits_per_second) : Json();
-}
-Json read_time(const std::string& text) {
-    const auto time = parse_time(text);
-    return time ? Json(time->ps / 1000) : Json();
-}
-Json read_size(const std::string& text) {
-    const auto size = parse_size(text);
-    return size ? Json(*size) : Json();
+using Reader = Json (*)(const std::string& text);  // null: it is not one
+template <auto parse, auto number>
+Json read_as(const std::string& text) {
+    const auto value = parse(text);
+    return value ? Json(number(*value)) : Json();
 }
 template <int whole>
 Json read_share(const std::string& text) {
@@ -57,21 +51,22 @@ struct UnitRule {
     Reader read;
 };
 constexpr std::array rules{
-    UnitRule{FigureUnit::bps, "bps", "rate", "90G", "b/s", read_rate},
-    UnitRule{FigureUnit::ns, "_ns", "time", "2ms", "ns", read_time},
-    UnitRule{FigureUnit::bytes, "bytes", "size", "400KB", "B", read_size},
+    UnitRule{FigureUnit::bps, "bps", "rate", "90G", "b/s",
+             read_as<parse_rate, [](Rate rate) { return rate.bits_per_second; }>},
+    UnitRule{FigureUnit::ns, "_ns", "time", "2ms", "ns",
+             read_as<parse_time, [](Duration time) { return time.ps / 1000; }>},
+    UnitRule{FigureUnit::bytes, "bytes", "size", "400KB", "B", read_as<parse_size, std::identity{}>},
     UnitRule{FigureUnit::ppm, "ppm", "share", "5%", "ppm", read_share<1'000'000>},
     UnitRule{FigureUnit::permille, "permille", "share", "5%", "permille", read_share<1000>},
 };
 
 const UnitRule* rule_of(FigureUnit unit) {
-    const auto* const found =
-        std::find_if(rules.begin(), rules.end(), [&](const UnitRule& rule) { return rule.unit == unit; });
+    const auto* const found = std::ranges::find(rules, unit, &UnitRule::unit);
     return found == rules.end() ? nullptr : found;
 }
 const UnitRule* rule_by_name(std::string_view name) {
-    const auto* const found = std::find_if(rules.begin(), rules.end(),
-                                           [&](const UnitRule& rule) { return name.ends_with(rule.ending); });
+    const auto* const found =
+        std::ranges::find_if(rules, [&](const UnitRule& rule) { return name.ends_with(rule.ending); });
     return found == rules.end() ? nullptr : found;
 }
 
@@ -120,14 +115,14 @@ std::string value_error(const std::string& text, std::string_view path, bool is_
     if (is_truth || Json::parse(text, nullptr, false).is_number()) return {};
     if (const UnitRule* rule = rule_of(unit_of(path)); rule != nullptr)
         return !rule->read(text).is_null() ? ""
-                                           : fmt::format("{} is no {}, as {} is; write for example {}",
+                                           : fmt::format("{} is not a {}, as {} is; write for example {}",
                                                          in_quotes(text), rule->what, name, rule->example);
     const bool counts = row != nullptr && row->kind != FigureKind::text;
-    const bool has_unit = std::any_of(rules.begin(), rules.end(),
-                                      [&](const UnitRule& rule) { return !rule.read(text).is_null(); });
+    const bool has_unit =
+        std::ranges::any_of(rules, [&](const UnitRule& rule) { return !rule.read(text).is_null(); });
     return (is_number || counts) && has_unit
-               ? fmt::format("{} is no number without a unit, as {} is; write for example 5", in_quotes(text),
-                             name)
+               ? fmt::format("{} is not a number without a unit, as {} is; write for example 5",
+                             in_quotes(text), name)
                : "";
 }
 

@@ -2,7 +2,6 @@
 // rule for expressions, assertions, comparisons and tables.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,8 +10,7 @@
 
 namespace sluice {
 
-// By the catalogue, or else by the end of a name, as completion_ns of flows.*.completion_ns.p99. A part of
-// the path may be a pattern.
+// By the catalogue, else by the end of a name (completion_ns.p99). A part of the path may be a pattern.
 FigureUnit unit_of(std::string_view path);
 // The part of a path that tells the unit; else the last.
 std::string_view unit_part(std::string_view path);
@@ -20,7 +18,7 @@ std::string_view unit_part(std::string_view path);
 // "90G" of bps, "2ms" of ns, "400KB" of bytes, "5%" of ppm, permille and ratios ("1.2x" of these, too), true,
 // false, null, a number, or else text.
 nlohmann::ordered_json read_value(const std::string& text, FigureUnit unit);
-// Why no figure of `path` can be compared with `text`, or no number of it; empty: one may.
+// The reason why figures (or numbers) of `path` cannot be compared with `text`; empty: they can.
 std::string value_error(const std::string& text, std::string_view path, bool is_number);
 
 // "61.2 Gb/s", "12.5 us", "400.0 KB", "51.86 %", "1.23x", "12 345", "true".

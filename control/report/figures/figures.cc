@@ -148,14 +148,13 @@ FigureNode& node_at(FigureNode& root, std::string_view path) {
     return *node;
 }
 
-// What a report may lack at first, with all that is below it: no row there is of a figure that is known
-// before.
+// Marks nodes that a report may lack at first: none of their figures is known before the run.
 void mark(FigureNode& node) {
     for (FigureNode& child : node.children) mark(child);
     const bool is_later = node.figure == nullptr || node.figure->known == FigureKnown::later;
-    node.comes_with_run =
-        is_later && std::all_of(node.children.begin(), node.children.end(),
-                                [](const FigureNode& child) { return child.comes_with_run; });
+    node.comes_with_run = is_later && std::ranges::all_of(node.children, [](const FigureNode& child) {
+                              return child.comes_with_run;
+                          });
 }
 
 FigureNode tree_of(std::span<const Figure> rows) {
@@ -184,8 +183,7 @@ bool is_of_phase(const Figure& figure) {
            figure.unit != FigureUnit::per_s;
 }
 
-// What a fabric's ledger of a phase has: the frames of the phase, without those that are somewhere at its
-// end.
+// True for the counters of the frames of a phase, without those that are under way at its end.
 bool is_of_phase_ledger(const Figure& figure) {
     return figure.kind == FigureKind::counter && figure.known == FigureKnown::always;
 }
@@ -207,6 +205,13 @@ FigureNode make_fabric_tree() {
     graft(node_at(root, "switches.{switch}"), of_switch);
     mark(root);
     return root;
+}
+
+// `more`: cells before the sentence.
+std::string row_text(const Figure& figure, const std::string& more) {
+    return fmt::format("| `{}` | {} | {} | {}{} |\n", figure.path,
+                       kind_texts.at(static_cast<std::size_t>(figure.kind)),
+                       unit_texts.at(static_cast<std::size_t>(figure.unit)), more, figure.sentence);
 }
 
 bool comes_with_run(const FigureNode& root, std::span<const std::string> names) {
@@ -258,10 +263,7 @@ std::string figures_reference() {
         "# Figures of the report\n\n| path | kind | unit | metric | meaning |\n|---|---|---|---|---|\n";
     for (const Figure& figure : catalogue) {
         const std::string metric = metric_name(figure);
-        out += fmt::format("| `{}` | {} | {} | {} | {} |\n", figure.path,
-                           kind_texts.at(static_cast<std::size_t>(figure.kind)),
-                           unit_texts.at(static_cast<std::size_t>(figure.unit)),
-                           metric.empty() ? metric : "`" + metric + "`", figure.sentence);
+        out += row_text(figure, metric.empty() ? " | " : "`" + metric + "` | ");
     }
     return out;
 }
@@ -269,16 +271,12 @@ std::string figures_reference() {
 std::string fabric_figures_reference() {
     std::string out =
         "# Figures of a fabric's report\n\nEach `switches.{switch}` has those of `sluiced --figures`, too, "
-        "and each "
-        "`phases.{phase}` the ledger, hosts, flows, collectives, links and, of its switches, ledger and "
-        "ports.\n\n"
+        "and each `phases.{phase}` the ledger, hosts, flows, collectives, links and, of its switches, ledger "
+        "and ports.\n\n"
         "| path | kind | unit | meaning |\n|---|---|---|---|\n";
     for (const std::span<const Figure> rows : {figures(), fabric_figures()})
         for (const Figure& figure : rows)
-            if (row_of_fabric(figure.path) == &figure)
-                out += fmt::format("| `{}` | {} | {} | {} |\n", figure.path,
-                                   kind_texts.at(static_cast<std::size_t>(figure.kind)),
-                                   unit_texts.at(static_cast<std::size_t>(figure.unit)), figure.sentence);
+            if (row_of_fabric(figure.path) == &figure) out += row_text(figure, {});
     return out;
 }
 

@@ -2,7 +2,7 @@
 //
 // A path in the catalogue names members with dots. {port} stands for any key or index, which becomes the
 // label `port`; {port,queue} for any entry of a list that tells them itself; [] for any entry of a list that
-// grows: its figures are of one moment or one thing, so they are no metrics.
+// grows: its figures are of one moment or one thing, so they are not metrics.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +45,9 @@ struct Figure {
 };
 
 std::span<const Figure> figures();
-// Of a fabric's report (fabric_figures.def), but for those of its switches.
+// The catalogue of a fabric's report (fabric_figures.def), without its switches.
 std::span<const Figure> fabric_figures();
-// By the path of a leaf, in which {port} and the like may stand for themselves; nullptr: no row.
+// The row of a leaf by its path, in which {port} and the like may stand for themselves; nullptr: no row.
 const Figure* find_figure(std::string_view path);
 
 struct FigureLabel {
@@ -79,7 +79,7 @@ struct FigureNode {
 
 const FigureNode& switch_figures_tree();
 const FigureNode& fabric_figures_tree();
-// What the report of a phase of a fabric's run has, and no more: it is made by this.
+// The figures of a phase of a fabric's run; its report is made by this.
 const FigureNode& phase_figures_tree();
 
 // By a path below `root`, in which {port} and the like may stand for themselves; nullptr: none.
@@ -93,25 +93,23 @@ std::string_view take_first(std::string_view& path, char separator);
 // The row for a figure of a switch or of a fabric; nullptr: none. A part of the path may be a pattern.
 const Figure* row_of(std::string_view path);
 
-// Whether a part of a report that is not there may come with the run. A name may be a pattern.
+// True when the run may add this part to a report that lacks it. A name may be a pattern.
 bool comes_with_run(std::span<const std::string> names);
 
-// One figure of a difference: of its value now and before, which is null where it was not there. A discarded
-// value: it is left out.
+// A figure of a difference from its value now and before (null: it was not there). Discarded: left out.
 using LeafDifference = std::function<nlohmann::ordered_json(
     const Figure& figure, const nlohmann::ordered_json& after, const nlohmann::ordered_json* before)>;
 
 // `after` with `leaf` of each figure, and without what the catalogue does not know. `node`: of both in a
-// catalogue; nullptr: there is none. Entries of a list are taken by their place, or by what they tell of
-// themselves.
+// catalogue; nullptr: there is none. Entries of a list are matched by place, or by their labels.
 nlohmann::ordered_json difference(const nlohmann::ordered_json* before, const nlohmann::ordered_json& after,
                                   const FigureNode* node, const LeafDifference& leaf);
 
-// Of Prometheus: `sluice_`, the path without labels, the base unit, and `_total` for a counter. Empty: none.
+// The name for Prometheus: `sluice_`, path without labels, base unit, `_total` for a counter. Empty: none.
 std::string metric_name(const Figure& figure);
 // All figures, as Markdown.
 std::string figures_reference();
-// Of a fabric's report, but for those of its switches.
+// The figures of a fabric's report, without those of its switches.
 std::string fabric_figures_reference();
 
 }  // namespace sluice

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "control/config/lint/lint_qos_parts.hh"
+#include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/switch/running/running_switch.hh"
@@ -17,8 +16,8 @@ namespace {
 
 using roce::CongestionControl;
 
-// Rates that rise for the time of nic_statistics.hh and longer are told when they fill their link only so
-// much later: within these 5 ms the defaults do, from an incast of some ten hosts on.
+// A rate that rises for the time of nic_statistics.hh or longer is a symptom when it fills its link so much
+// later: with the defaults an incast of some ten hosts fills it within these 5 ms.
 constexpr double filled_within_s = 5e-3;
 constexpr double told_from_s = 3e-3;
 constexpr double told_below_use = 0.9;
@@ -27,7 +26,7 @@ constexpr double told_from_share = 0.1;  // of the time, in which its rate alone
 double bits(Rate rate) { return static_cast<double>(rate.bits_per_second); }
 double in_seconds(Duration time) { return static_cast<double>(time.ps) / 1e12; }
 
-// Of the increase that goes on without a CNP: bits/s a second.
+// The increase that goes on without a CNP, in bits/s a second.
 Rate step_of(const roce::ReactionParameters& reaction) {
     return reaction.byte_counter == 0 ? reaction.hyper : reaction.additive;
 }
@@ -53,7 +52,7 @@ struct Incast {
     std::vector<Sender> senders;
     LinkUse link;  // the busiest on their ways
 
-    // With which all of them fill the link in time.
+    // The step with which all of them fill the link in time.
     Rate wanted_step(Duration period) const {
         return rounded_up(bits(link.speed) / static_cast<double>(senders.size()) * in_seconds(period) /
                           filled_within_s);
@@ -91,7 +90,7 @@ class TransferSymptoms {
         }
     }
 
-    // Told where they arrive, once for all senders. A receiver that drains slowly is no link.
+    // A symptom of the receiver, once for all senders. A receiver that drains slowly is not a link.
     void want_of_increase(const ReportedHost& to, Incast& incast) {
         if (to.config->drain) return;
         double recovering = 0;
@@ -146,7 +145,7 @@ class TransferSymptoms {
                            print_rate(incast.wanted_step(now.increase_period)));
     }
 
-    // Told of each sender once, with the incast that brought it the most CNPs.
+    // A symptom of each sender once, with the incast that brought it the most CNPs.
     void no_reaction() {
         struct Told {
             std::uint64_t cnps = 0, most = 0;
@@ -174,15 +173,14 @@ class TransferSymptoms {
             const bool suffices = step <= host->config->rate_ai.value_or(dcqcn.additive);
             tell(host->name,
                  "{} CNPs came, and it does not react: it has no congestion control; do: write cc = "
-                 "\"dcqcn\"{}, "
-                 "with which {} to {} fill their link again within 5 ms after a cut",
+                 "\"dcqcn\"{}, with which {} to {} fill their link again within 5 ms after a cut",
                  told.cnps, suffices ? "" : fmt::format(" and rate_ai = \"{}\"", print_rate(step)),
                  print_count(told.incast->senders.size(), "queue pair"), told.to->name);
         }
     }
 
-    // A requester's time was out and data came again, but no gap, and all answers came: ACKs, or the
-    // responses of READs.
+    // A requester timed out and sent data again, although all answers came (ACKs, READ responses) without a
+    // gap.
     void sent_twice(const ReportedHost& host, bool reads) {
         std::uint64_t twice = 0, sent = 0, timeouts = 0;
         const roce::FlowSettings* flow = nullptr;  // of the shortest time-out
@@ -271,13 +269,11 @@ class Symptoms {
         const Duration silence = running_.now() - *since;
         if (!host_.echo_ce)
             say("CE came and no CNP was sent for {:.1f} ms ({} packets with CE in all): its notification "
-                "point is "
-                "off; do: write echo_ce = true",
+                "point is off; do: write echo_ce = true",
                 milliseconds_of(silence), sum_.ce_received);
         else
             say("CE came and no CNP was sent for {:.1f} ms: its class {} is paused; do: give CNPs a class "
-                "that "
-                "is not lossless",
+                "that is not lossless",
                 milliseconds_of(silence), nic_.settings().cnp.priority);
     }
 
@@ -293,26 +289,25 @@ class Symptoms {
         const EffectivePort& port = running_.qos().ports.at(host_.port);
         const std::string delay = lint::host_cnp_delay(said, port, host_.cnp_dscp);
         if (delay.empty()) return;
-        const ClassId tc = lint::class_at(said, port, host_.cnp_dscp, true);
+        const ClassId tc = lint::class_at(said, port, {host_.cnp_dscp, {}, true});
         say("its {} CNPs went in class {}, whose queue {} {}: congestion was told of late; do: write "
             "cnp_dscp = {}",
-            sum_.cnps_sent, tc, port.map.tc_to_queue[tc], delay, lint::usual_cnp_dscp);
+            sum_.cnps_sent, tc, port.map.tc_to_queue[tc], delay, lint::usual_cnp.dscp);
     }
 
-    // Told where they arrive: the last queue on their way is known here.
+    // A symptom of the receiver: the last queue on their way is known here.
     void not_ect() {
         if (sum_.not_ect_received == 0) return;
         const EffectivePort& port = running_.qos().ports.at(host_.port);
-        const ClassId tc = lint::class_at(running_.config().ports.at(host_.port), port,
-                                          nic_.statistics().not_ect_dscp, false);
+        const ClassId tc =
+            lint::class_at(running_.config().ports.at(host_.port), port, {nic_.statistics().not_ect_dscp});
         const unsigned queue = port.map.tc_to_queue[tc];
         if (!port.wred_profile[queue]) return;
         const std::string first = print_address(*not_ect_senders_.begin());
         const std::string others =
             not_ect_senders_.size() == 1 ? "" : fmt::format(" and {} more", not_ect_senders_.size() - 1);
         say("{} data packets came Not-ECT from {}{} through queue {}, which {} marks: their senders never "
-            "hear of "
-            "congestion; do: write ecn = \"ect0\" for host {}",
+            "hear of congestion; do: write ecn = \"ect0\" for host {}",
             sum_.not_ect_received, first, others, queue, in_quotes(port.wred[queue]),
             name_of(*not_ect_senders_.begin()));
     }
@@ -323,8 +318,7 @@ class Symptoms {
                 port_.pauses_sent(), print_rate(*host_.drain));
         if (port_.overrun() != 0)
             say("lost {} frames that its receive buffer had no room for: port {} does not obey its pauses; "
-                "do: write "
-                "pfc = [{}] for the port",
+                "do: write pfc = [{}] for the port",
                 port_.overrun(), host_.port, nic_.flows().front().data.priority);
     }
 

@@ -27,7 +27,7 @@ struct LinkUse {
     Rate speed;
     std::uint64_t wire_bytes = 0;
 };
-// Of the links from one host to another the one with the greatest share of its speed in use.
+// The link between two hosts with the greatest share of its speed in use.
 using BusiestLink = std::function<LinkUse(const std::string& from, const std::string& to)>;
 inline const LinkUse& busier(const LinkUse& a, const LinkUse& b) {
     const auto share = [](const LinkUse& use) {
@@ -36,11 +36,11 @@ inline const LinkUse& busier(const LinkUse& a, const LinkUse& b) {
     return share(a) < share(b) ? b : a;  // equal: a
 }
 
-// Of one host; `port` is its own and has caught up. A sentence each.
+// The symptoms of one host, a sentence each; `port` is its own and has caught up.
 std::vector<std::string> host_symptoms(const RunningSwitch& running, const HostConfig& host,
                                        const HostPort& port);
 
-// Sentences by the name of the host that they are told of. `hosts`: all that flows name.
+// Sentences by the host that has the symptom. `hosts`: all that flows name.
 std::map<std::string, std::vector<std::string>> transfer_symptoms(std::span<const ReportedHost> hosts,
                                                                   const BusiestLink& busiest);
 

@@ -1,5 +1,4 @@
-// What a port lost, by reason: frames that it missed, before they were classed, then packets that were
-// dropped.
+// The losses of a port by reason: frames that it missed before they were classed, then dropped packets.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ struct Loss {
     std::uint64_t packets = 0;
 };
 
-// Of a port of the report; without those of nothing.
+// The losses of a port of the report that are not 0.
 std::vector<Loss> missed_of(const nlohmann::ordered_json& port);
 std::vector<Loss> losses_of(const nlohmann::ordered_json& port);
 

@@ -33,7 +33,7 @@ bool is_path(const std::string& word) { return word.find_first_of(".*?['") != wo
 tl::expected<std::vector<Part>, std::string> class_parts(const std::string& name, const char* list) {
     const auto dot = name.rfind('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == name.size())
-        return Refusal(in_quotes(name) + " is no queue or group; say PORT.N");
+        return Refusal(in_quotes(name) + " is not a queue or group; say PORT.N");
     return std::vector<Part>{{"ports"}, {name.substr(0, dot)}, {list}, {name.substr(dot + 1)}};
 }
 
@@ -83,7 +83,7 @@ constexpr std::array functions{
 
 std::optional<Function> function_named(std::string_view name) {
     const auto* const found =
-        std::find_if(functions.begin(), functions.end(), [&](const auto& each) { return each.name == name; });
+        std::ranges::find_if(functions, [&](const auto& each) { return each.name == name; });
     return found == functions.end() ? std::nullopt : std::optional(found->function);
 }
 
@@ -103,10 +103,10 @@ double fold(Function function, const std::vector<double>& values) {
     const auto count = static_cast<double>(values.size());
     double sum = 0, squares = 0;
     for (const double value : values) sum += value, squares += value * value;
-    const double most = *std::max_element(values.begin(), values.end());
+    const double most = *std::ranges::max_element(values);
     switch (function) {
         case Function::min:
-            return *std::min_element(values.begin(), values.end());
+            return *std::ranges::min_element(values);
         case Function::max:
             return most;
         case Function::sum:
@@ -168,9 +168,9 @@ Measure::Terms Measure::figures(FigurePath::Search search) const {
                               path.text(), search.found.size())});
     std::vector<Term> terms;
     for (FoundFigure& each : search.found) {
-        if (each.value->is_structured()) return tl::unexpected(Fault{each.path + " is no single value"});
+        if (each.value->is_structured()) return tl::unexpected(Fault{each.path + " is not a single value"});
         if (is_folding(function) && !each.value->is_number() && !each.value->is_null())
-            return tl::unexpected(Fault{each.path + " is no number"});
+            return tl::unexpected(Fault{each.path + " is not a number"});
         terms.push_back({std::move(each.path), *each.value});
     }
     return terms;
@@ -186,11 +186,11 @@ Measure::Terms Measure::terms(const Json& report) const {
         values.push_back(term.value.get<double>());
     }
     if ((function == FigureFunction::jain || function == FigureFunction::imbalance) &&
-        std::all_of(values.begin(), values.end(), [](double value) { return value == 0; }))
+        std::ranges::all_of(values, [](double value) { return value == 0; }))
         return tl::unexpected(
             Fault{fmt::format("all of {} are 0: there is nothing to share", path.text()), false});
     const double folded = fold(function, values);
-    const auto one = std::find(values.begin(), values.end(), folded);
+    const auto one = std::ranges::find(values, folded);
     std::string where =
         one == values.end() ? path.text() : terms[static_cast<std::size_t>(one - values.begin())].where;
     return std::vector<Term>{{std::move(where), number_json(folded)}};

@@ -37,16 +37,16 @@ enum class FigureFunction : std::uint8_t {
 std::optional<FigureFunction> function_named(std::string_view name);
 bool is_judging(FigureFunction function);  // all, any, none
 bool is_folding(FigureFunction function);  // min to imbalance, without count
-// Of a share, which has no unit: count, jain and imbalance.
+// True when the result has no unit: count, jain and imbalance.
 bool is_plain(FigureFunction function);
-// The least of the values that so many of all do not exceed (nearest rank); 0 of none.
+// The nearest rank: the least value that `per_mille` of all do not exceed; 0 where there are none.
 template <class Value>
 Value quantile(std::vector<Value> values, std::size_t per_mille) {
     if (values.empty()) return 0;
     std::ranges::sort(values);
     return values[std::max<std::size_t>((values.size() * per_mille + 999) / 1000, 1) - 1];
 }
-// Of at least one value; jain and imbalance, of at least one that is not 0.
+// `values` has at least one; for jain and imbalance one that is not 0.
 double fold(FigureFunction function, const std::vector<double>& values);
 
 struct Measure {
@@ -57,7 +57,7 @@ struct Measure {
     };
     struct Fault {
         std::string text;
-        bool is_unfit = true;  // for no report of this kind it is one; false: there was nothing to measure
+        bool is_unfit = true;  // on every report of this kind; false: there was nothing to measure
     };
     using Terms = tl::expected<std::vector<Term>, Fault>;
 
@@ -67,7 +67,7 @@ struct Measure {
 
     // From words[at] on, which becomes the word behind it. An error is a sentence.
     static tl::expected<Measure, std::string> parse(const Words& words, std::size_t& at);
-    // Why the word begins no FIGURE, where it cannot be a path; else empty.
+    // The reason why the word cannot begin a FIGURE; empty: it can.
     static std::string object_error(const std::string& word);
     // The figures as they are (of `count` their number); where they are folded, numbers or null.
     Terms figures(FigurePath::Search search) const;
@@ -77,7 +77,7 @@ struct Measure {
 
 // Whole numbers stay whole, so that they print as they were.
 nlohmann::ordered_json number_json(double value);
-// Why the figure `where` is null: there was nothing to measure.
+// The reason why the figure `where` is null: there was nothing to measure.
 std::string null_reason(const std::string& where);
 std::string null_text(const std::string& where);
 

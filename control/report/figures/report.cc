@@ -114,7 +114,7 @@ FIGURE_ROWS(watchdog_rows, WatchdogSource, "watchdog.{port,queue}") = {
 #include "control/report/figures/rows/watchdog.def"
 };
 
-// One entry a queue that can be watched, by port and queue.
+// An entry for each queue that can be watched, by port and queue.
 Json watchdog_json(const RunningSwitch& running) {
     const Switch& device = running.device();
     Json list = Json::array();
@@ -145,7 +145,7 @@ struct EventSource {
         if (event.link() != nullptr) return name(*event.link());
         return event.watchdog() != nullptr ? Json(name(*event.watchdog())) : if_there(event.of_class(), name);
     }
-    // Of a class that is no longer on its way.
+    // The notice of a class that is no longer changing.
     const ClassNotice* ended_class() const {
         const ClassNotice* notice = event.of_class();
         return notice != nullptr && !notice->begins ? notice : nullptr;
@@ -187,13 +187,12 @@ FIGURE_ROWS(meter_rows, StageMeter, "workers.{worker}.meter") = {
 #include "control/report/figures/rows/meter.def"
 };
 
-// Of the session that runs, or ran last.
+// The meter of the present or the last session.
 Json meter_json(const StageMeter& meter) {
     return meter.session() == 0 && meter.turns() == 0 ? absent() : json_of(meter_rows, meter);
 }
 
-// A worker writes the longest before the length of a turn is counted, and the lengths are read first: none
-// that is told is above the longest.
+// A worker writes the longest before it counts the length, and this reads lengths first: none is above it.
 struct TurnsSource {
     const TurnCounters& turns;
     const Reactions& reactions;
@@ -218,7 +217,7 @@ LoadBalance mode_of(const RunningSwitch& running, const EcmpGroup& group) {
     return group.load_balance.value_or(running.config().load_balance.mode);
 }
 
-// Whether some of its packets may be balanced by more than their hash.
+// True when some of its packets may be balanced by more than their hash.
 bool is_balanced(const RunningSwitch& running, const EcmpGroup& group) {
     if (group.load_balance) return *group.load_balance != LoadBalance::hash;
     return running.device().policy().balance.balances();
@@ -246,7 +245,7 @@ Json balance_json(RunningSwitch& running, const EcmpGroup& group) {
     return json_of(balance_rows, {mode_of(running, group), running.device().balance_counts(group.number)});
 }
 
-// Of a port for its queues, and the part of its speed that it has used of late.
+// The quality of a port for its queues, and the part of its speed that it used of late.
 Json quality_json(RunningSwitch& running, PortId port) {
     constexpr std::uint64_t million = 1'000'000;
     const Switch& device = running.device();

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of any number of queue pairs.
+// The sum of any number of queue pairs.
 struct Sum {
     roce::QpStatistics qp;
     roce::Requester::Counters requester;
@@ -81,7 +81,7 @@ Json paused_json(const HostPort& port, Time now) {
     return json;
 }
 
-// A quantile of nothing is null: as 0 it would be less than whatever it is compared with.
+// A quantile of nothing is null: as 0 it would be below every limit.
 Json quantiles_or_null(const Histogram& histogram, std::int64_t unit_ps = 1000) {
     Json quantiles = quantiles_json(histogram, unit_ps);
     if (histogram.count() == 0)
@@ -226,7 +226,7 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
 }
 
 Json flows_json(const RunningSwitch& running) {
-    // Of a fabric's switch: flows of its hosts are the fabric's.
+    // A switch of a fabric has none: flows of its hosts are the fabric's.
     std::vector<const HostPort*> hosts;
     if (!running.config().flows.empty())
         for (const auto& [name, host] : running.config().hosts)

@@ -15,16 +15,15 @@ namespace sluice {
 class RunningSwitch;
 
 // By host and by flow, in the configuration's order; both empty where there are none. `told`: symptoms of
-// hosts beside those that each shows alone (transfer_symptoms.hh); without it, of transfers within the
-// switch.
+// transfers (host_symptoms.hh); without it, of those within the switch.
 using ToldSymptoms = std::map<std::string, std::vector<std::string>>;
 nlohmann::ordered_json hosts_json(const RunningSwitch& running, const ToldSymptoms& told);
 nlohmann::ordered_json hosts_json(const RunningSwitch& running);
-// What the switch has sent from a port, or received on it, as its link carried it.
+// Traffic that the switch has sent from a port, or received on it, as its link carried it.
 LinkUse sent_on(const RunningSwitch& running, PortId id);
 LinkUse received_on(const RunningSwitch& running, PortId id);
 nlohmann::ordered_json flows_json(const RunningSwitch& running);
-// How long messages took, by flow of the configuration `world`.
+// The times that messages took, by flow of the configuration `world`.
 std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
                                                   const std::vector<const HostPort*>& hosts);
 // `completion_ns` and `slowdown_permille`; of no message null.

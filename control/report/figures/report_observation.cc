@@ -156,8 +156,8 @@ WireTrace read_trace(const RunningSwitch& running, const Ends& ends) {
         });
         read.left_out += trace.total() - (read.frames.size() - before);
     }
-    std::stable_sort(read.frames.begin(), read.frames.end(),
-                     [](const TracedFrame& a, const TracedFrame& b) { return a.event.at < b.event.at; });
+    std::ranges::stable_sort(
+        read.frames, [](const TracedFrame& a, const TracedFrame& b) { return a.event.at < b.event.at; });
     return read;
 }
 
@@ -206,9 +206,8 @@ Json microbursts_json(const Observation& observation) {
     using Burst = Observation::Burst;
     std::vector<const Burst*> sorted;
     for (const Burst& burst : observation.microbursts()) sorted.push_back(&burst);
-    std::sort(sorted.begin(), sorted.end(), [](const Burst* a, const Burst* b) {
-        return std::tuple(a->burst.start.ps, a->burst.port, a->burst.queue) <
-               std::tuple(b->burst.start.ps, b->burst.port, b->burst.queue);
+    std::ranges::sort(sorted, {}, [](const Burst* each) {
+        return std::tuple(each->burst.start.ps, each->burst.port, each->burst.queue);
     });
     Json json = Json::array();
     for (const Burst* kept : sorted)

@@ -108,11 +108,10 @@ struct PortSource {
     std::uint64_t ce_arrived() const {
         return port.received([](const auto& queue) { return queue.ce_arrived.get(); });
     }
-    // Whether control has received a frame from the port, or sent one by it.
+    // True when control has received a frame from the port, or sent one by it.
     static bool was_slow(const PortCounters& counters) {
         return counters.injected.get() + counters.returned.get() != 0 ||
-               std::any_of(counters.punted.begin(), counters.punted.end(),
-                           [](const Counter& frames) { return frames.get() != 0; });
+               std::ranges::any_of(counters.punted, [](const Counter& frames) { return frames.get() != 0; });
     }
 };
 
@@ -271,8 +270,7 @@ FIGURE_ROWS(capability_rows, CapabilitiesSource, "ports.{port}.capabilities") = 
 // By priority, null where the driver counts none; absent where it counts it of no priority.
 Json by_priority_json(const PhysicalCounters& counters, Physical kind) {
     const auto& values = counters.value[static_cast<std::size_t>(kind)];
-    if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }))
-        return absent();
+    if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) return absent();
     Json list = Json::array();
     for (const auto& value : values) list.push_back(or_null(value));
     return list;
@@ -340,9 +338,8 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
     const auto foreign = running.device().dropped(id, DropReason::not_for_us);
     if (const MacAddress wanted = port.foreign_mac(); foreign != 0 && wanted != MacAddress{})
         warnings.push_back(
-            fmt::format("port {0}: {1} {4} not for the port's MAC {2}, the first was for {3}; do: "
-                        "send to {2}, or "
-                        "set port.{0}.mac, or port.{0}.promiscuous = true",
+            fmt::format("port {0}: {1} {4} not for the port's MAC {2}, the first was for {3}; do: send to "
+                        "{2}, or set port.{0}.mac, or port.{0}.promiscuous = true",
                         name, print_count(foreign, "frame"), print_mac(running.macs()[id]), print_mac(wanted),
                         print_was(foreign)));
     if (const std::uint8_t deaf = running.watch().deaf_peers().deaf(id); deaf != 0)

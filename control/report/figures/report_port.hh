@@ -14,11 +14,11 @@ namespace sluice {
 class RunningSwitch;
 
 nlohmann::ordered_json port_json(RunningSwitch& running, PortId id);
-// Whether the port's peer obeys our pauses: obeys, ignores or unknown.
+// The peer's reaction to our pauses: obeys, ignores or unknown.
 std::string pfc_peer_text(const RunningSwitch& running, PortId id);
 // Classes whose pauses the port's peer ignores, by promise or by what came in.
 std::uint8_t ignored_pauses(const RunningSwitch& running, PortId id);
-// Of a class that is on its way to lossless: since when, and the cells it waits for. Nothing otherwise.
+// Adds, of a class that is becoming lossless, since when, and the cells that it waits for.
 void add_class_wait(nlohmann::ordered_json& json, const RunningSwitch& running, PortId port,
                     ClassId priority);
 
@@ -30,8 +30,8 @@ nlohmann::ordered_json physical_json(const PhysicalCounters& counters);
 // "driver net_ixgbe, PFC software (...), MTU up to 9702, ..."
 std::string capabilities_text(const PortCapabilities& can);
 
-// Warnings about a port that may not do what its user meant, as sentences that name the key to change.
-// Any time; while workers run, as far as they have counted. Empty: nothing is strange.
+// Warnings about a port whose settings look wrong, as sentences that name the key to change. Any time; while
+// workers run, as far as they have counted.
 std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id);
 
 }  // namespace sluice

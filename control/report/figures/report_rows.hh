@@ -24,14 +24,14 @@
 
 namespace sluice {
 
-// What a getter says of a figure that is not there now: the member is left out.
+// The value of a figure that is not there now: the member is left out.
 inline nlohmann::ordered_json absent() {
     return nlohmann::ordered_json(nlohmann::ordered_json::value_t::discarded);
 }
 inline nlohmann::ordered_json only_if(bool is_there, nlohmann::ordered_json value) {
     return is_there ? std::move(value) : absent();
 }
-// Of an optional or a pointer.
+// `maybe`: an optional or a pointer.
 template <class Maybe, class Get>
 nlohmann::ordered_json if_there(const Maybe& maybe, Get get) {
     if (!maybe) return absent();
@@ -44,7 +44,7 @@ nlohmann::ordered_json or_null(const auto& optional) {
     return optional ? nlohmann::ordered_json(*optional) : nlohmann::ordered_json(nullptr);
 }
 
-// A histogram of durations. In units of so many picoseconds: of nanoseconds.
+// The quantiles of durations, in units of `unit_ps`.
 inline nlohmann::ordered_json quantiles_json(const Histogram& histogram, std::int64_t unit_ps = 1000) {
     const auto in_units = [&](Duration duration) { return duration.ps / unit_ps; };
     return {{"p50", in_units(histogram.quantile(500))},

@@ -19,8 +19,7 @@ class RunningSwitch;
 // `name`: of the run, for people.
 nlohmann::ordered_json make_run_trace(const RunningSwitch& running, const std::string& name);
 
-// Beside them, on the same time axis: rates of flows, marks, CNPs, pauses, drops, and the WRED thresholds of
-// queues.
+// Beside them, on the same time axis: rates of flows, marks, CNPs, pauses, drops, and WRED thresholds.
 //
 // The clock's loop calls it after each instant. It causes no event: a sample is taken at an instant that
 // occurs anyway, the first of each microsecond, and of longer slots when there would be too many.
@@ -49,7 +48,7 @@ class TraceSamples {
         std::uint64_t lost = 0;     // lossless ones among them
         std::vector<Flow> flows;
     };
-    // Of the curve for green ECT packets, in bytes, from a moment on.
+    // The curve for green ECT packets, in bytes, from a moment on.
     struct Thresholds {
         Time at;
         std::optional<WredCurve> curve;  // nothing: there is none over the queue's length

@@ -46,12 +46,12 @@ class Source {
         ++column;
         ++at_;
         if (++token_ > max_token_bytes && error.empty())
-            error = fmt::format("line {}: it is no text of ours: a word has more than {} bytes", line,
+            error = fmt::format("line {}: it is not text of ours: a word has more than {} bytes", line,
                                 max_token_bytes);
     }
     void token_ends() { token_ = 0; }
     std::uint64_t next_line() const { return line + (new_line_ ? 1 : 0); }
-    bool ends() const { return ends_; }  // somebody has wanted more than there is
+    bool ends() const { return ends_; }  // the parser asked for more than there is
 
     std::uint64_t line = 1, column = 0;  // of the last byte
     std::string error;
@@ -152,12 +152,10 @@ class Taker {
         frame.child = frame.node;
         if ((frame.node->is & part::any) != 0) return true;
         const auto& children = frame.node->children;
-        auto found = std::find_if(children.begin(), children.end(),
-                                  [&](const ShapePart& each) { return each.segment == frame.key; });
+        auto found = std::ranges::find(children, frame.key, &ShapePart::segment);
         if (found != children.end()) frame.seen |= std::uint64_t{1} << (found - children.begin());
         if (found == children.end())
-            found = std::find_if(children.begin(), children.end(),
-                                 [](const ShapePart& each) { return each.segment == "*"; });
+            found = std::ranges::find_if(children, [](const ShapePart& each) { return each.segment == "*"; });
         frame.child = found == children.end() ? nullptr : &*found;
         return true;
     }
@@ -206,8 +204,7 @@ class Taker {
             error =
                 is_start ? "it is empty" : "it is truncated: it ends in line " + std::to_string(source_.line);
         else
-            error =
-                fmt::format("line {}, column {}: it is no JSON from here on", source_.line, source_.column);
+            error = fmt::format("it is not valid JSON from line {}, column {}", source_.line, source_.column);
         return false;
     }
 
@@ -230,15 +227,15 @@ class Taker {
         std::vector<const std::string*> names;
         names.reserve(frame.members.size());
         for (const auto& member : frame.members) names.push_back(&member.first);
-        std::sort(names.begin(), names.end(), [](const auto* a, const auto* b) { return *a < *b; });
-        const auto found = std::adjacent_find(names.begin(), names.end(),
-                                              [](const auto* a, const auto* b) { return *a == *b; });
+        std::ranges::sort(names, [](const auto* a, const auto* b) { return *a < *b; });
+        const auto found =
+            std::ranges::adjacent_find(names, [](const auto* a, const auto* b) { return *a == *b; });
         return found == names.end() ? nullptr : *found;
     }
 
     const ShapePart* next() const { return frames_.empty() ? &shape_.root() : frames_.back().child; }
 
-    // Of what comes next.
+    // The path of the next value.
     std::string path() const {
         std::string text;
         for (const Frame& frame : frames_) {
@@ -317,42 +314,6 @@ tl::expected<Json, std::string> read_from(Source& source, const JsonShape& shape
     return std::move(taker.whole);
 }
 
-// The events of a parser that reads `value`.
-bool tell(const Json& value, Taker& taker) {
-    switch (value.type()) {
-        case Json::value_t::object:
-            return taker.start_object(value.size()) &&
-                   std::all_of(value.items().begin(), value.items().end(),
-                               [&](const auto& member) {
-                                   std::string name = member.key();
-                                   return taker.key(name) && tell(member.value(), taker);
-                               }) &&
-                   taker.end_object();
-        case Json::value_t::array:
-            return taker.start_array(value.size()) &&
-                   std::all_of(value.begin(), value.end(),
-                               [&](const Json& item) { return tell(item, taker); }) &&
-                   taker.end_array();
-        case Json::value_t::string: {
-            std::string text = value.get<std::string>();
-            return taker.string(text);
-        }
-        case Json::value_t::boolean:
-            return taker.boolean(value.get<bool>());
-        case Json::value_t::number_integer: {  // in text there is no difference from 0 on
-            const auto number = value.get<Json::number_integer_t>();
-            return number < 0 ? taker.number_integer(number)
-                              : taker.number_unsigned(static_cast<Json::number_unsigned_t>(number));
-        }
-        case Json::value_t::number_unsigned:
-            return taker.number_unsigned(value.get<Json::number_unsigned_t>());
-        case Json::value_t::number_float:
-            return taker.number_float(value.get<double>(), {});
-        default:
-            return taker.null();
-    }
-}
-
 tl::expected<FileDescriptor, std::string> open_to_read(const std::string& path) {
     FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) return tl::unexpected(fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -382,8 +343,7 @@ void JsonShape::add(std::string_view path, unsigned is) {
         path.remove_prefix(std::min(end + 1, path.size()));
         const bool optional = name.ends_with('?');
         if (optional) name.remove_suffix(1);
-        const auto known = std::find_if(node->children.begin(), node->children.end(),
-                                        [&](const ShapePart& each) { return each.segment == name; });
+        const auto known = std::ranges::find(node->children, name, &ShapePart::segment);
         node = known != node->children.end()
                    ? &*known
                    : &node->children.emplace_back(ShapePart{std::string(name), optional, 0, {}});
@@ -425,14 +385,6 @@ std::string read_shaped_lines(const std::string& path, const JsonShape& shape,
         if (!error.empty()) return fmt::format("line {}: {}", line, error);
     }
     return source.error;
-}
-
-tl::expected<Json, std::string> shaped(const Json& whole, const JsonShape& shape, const JsonBounds& bounds) {
-    Source source(std::string_view(), bounds.bytes);
-    std::uint64_t left = bounds.kept_bytes;
-    Taker taker(shape, source, left);
-    if (!tell(whole, taker)) return tl::unexpected(taker.error);
-    return std::move(taker.whole);
 }
 
 }  // namespace sluice

@@ -1,9 +1,9 @@
-// JSON that a program of Sluice has written, read back: a report, a row of a sweep, a manifest. It comes from
-// a file, so it may be anything.
+// Reads JSON files that a program of Sluice wrote (a report, a row of a sweep, a manifest), and that may be
+// wrong.
 //
 // A shape names the parts that the reader of a file uses, and what each is. Nothing else is kept, so memory
-// follows what is used, not how long the file is; and of these parts none is missing, there twice, or of
-// another kind, so whoever has them need not ask.
+// depends on the parts that are used, not on the size of the file; and of these parts none is missing, there
+// twice, or of another kind, so the reader need not check them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr unsigned present = 64;  // anything, of which nothing is kept but that
 }  // namespace part
 
 // Names with dots. NAME?: it may be missing. *: each other member of an object; #: each entry of a list; +:
-// of a list that has one. {NAME NAME} as the last name: each of them.
+// of a list that has one. {PATH PATH} at the end: each of them.
 struct JsonPart {
     std::string_view path;
     unsigned is;
@@ -60,7 +60,7 @@ struct JsonBounds {
     std::uint64_t kept_bytes = std::uint64_t{1} << 30;  // of memory for what is kept, about
 };
 
-// The error is a sentence about the text: line and column where it is no JSON, else the path of the part.
+// The error is a sentence about the text: line and column where it is not JSON, else the path of the part.
 tl::expected<nlohmann::ordered_json, std::string> read_shaped(std::string_view text, const JsonShape& shape,
                                                               const JsonBounds& bounds = {});
 tl::expected<nlohmann::ordered_json, std::string> read_shaped_file(const std::string& path,
@@ -71,9 +71,5 @@ tl::expected<nlohmann::ordered_json, std::string> read_shaped_file(const std::st
 std::string read_shaped_lines(const std::string& path, const JsonShape& shape,
                               const std::function<std::string(nlohmann::ordered_json value)>& take,
                               const JsonBounds& bounds = {});
-// Of what was read already, by another shape.
-tl::expected<nlohmann::ordered_json, std::string> shaped(const nlohmann::ordered_json& whole,
-                                                         const JsonShape& shape,
-                                                         const JsonBounds& bounds = {});
 
 }  // namespace sluice

@@ -1,9 +1,7 @@
 #include "control/report/figures/since.hh"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,7 +64,7 @@ Json quantiles_since(const Json& after, const Json* before) {
     return made;
 }
 
-// The parts that are no plain difference.
+// The parts that are not plain differences.
 void settle(Json& made, const Json& after, const Json* before, const SinceLook& look) {
     const auto earlier = [&](const auto& key, bool known) { return known ? &(*before)[key] : nullptr; };
     if (made.is_array()) {

@@ -1,8 +1,8 @@
-// What has happened between two looks at the report: counters and times are differences, gauges are as they
+// The difference between two looks at the report: counters and times are differences, gauges are as they
 // are now, of durations the quantiles of those in between, null where there were none.
 //
-// For quantiles both looks have the buckets of their histograms (add_buckets). Watermarks know no moment but
-// that at which a user cleared them. Averages over the run are left out.
+// For quantiles both looks have the buckets of their histograms (add_buckets). Watermarks count from
+// the moment at which a user cleared them. Averages over the run are left out.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,8 +22,7 @@ struct SinceLook {
 };
 nlohmann::ordered_json figures_since(const SinceLook& look);
 
-// The buckets of the histograms behind a report's quantiles, of queues, CNPs and flows: value, count, value,
-// count, ... beside them.
+// Adds the buckets of histograms beside a report's quantiles: value, count, value, count, ...
 void add_buckets(nlohmann::ordered_json& report, RunningSwitch& running);
 
 }  // namespace sluice

@@ -7,8 +7,7 @@
 namespace sluice {
 
 std::string summarize(const nlohmann::ordered_json& report);
-// The time-outs of flows, a line; empty: all have the least default. Of a report's `flows`, a list or by
-// name.
+// A line on the time-outs of a report's `flows`, a list or by name; empty: all have the least default.
 std::string timeouts_text(const nlohmann::ordered_json& flows);
 // Its beginning: the frames, whether it was lossless, and the warnings.
 std::string verdict_text(const nlohmann::ordered_json& report);

@@ -94,7 +94,7 @@ std::string RunVerdict::headline() const {
     std::string what = lost_packets != 0 ? lost : std::string();
     if (missed_packets != 0)
         append_item(what, ", ",
-                    fmt::format("{} lost before {} classed", print_count(missed_packets, "frame"),
+                    fmt::format("{} lost before {} classified", print_count(missed_packets, "frame"),
                                 missed_packets == 1 ? "it was" : "they were"));
     return "NOT lossless: " + (what.empty() ? reasons.front() : what);
 }

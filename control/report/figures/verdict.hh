@@ -1,5 +1,4 @@
-// The verdict on a run: whether a lossless packet was lost, of how many, and other reasons that keep the run
-// from being called lossless.
+// The verdict on a run: lost lossless packets, of how many, and other reasons why it is not lossless.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,9 @@ class RunningSwitch;
 struct RunVerdict {
     std::uint64_t lossless_packets = 0;  // packets that came while their class was lossless
     std::uint64_t lost_packets = 0;      // lossless packets that were dropped, for any reason
-    std::uint64_t missed_packets = 0;    // frames that were lost before they were classed
+    std::uint64_t missed_packets = 0;    // frames that were lost before they were classified
     std::uint64_t rx_errors = 0;         // among them, those that devices lost on receive
-    bool counts_each_switch = false;     // lossless_packets does: it is no total of packets
+    bool counts_each_switch = false;     // lossless_packets does: it is not a total of packets
     std::vector<std::string> reasons;    // why the run is not lossless; empty: it is
 
     // Nothing when no packet was lossless: the run then shows neither.

@@ -23,7 +23,7 @@ const drawn = [];  // each draws itself
 
 const paper_width = 680;
 
-// `option(theme, width, height)`: of the library, and `taller`: what it needs beyond `height`. `keys`: what a key does to the chart.
+// `option(theme, width, height)`: of the library, and `taller`: the height that it needs beyond `height`. `keys`: the action of each key.
 function chart(label, height, option, keys = {}) {
     const box = element("div", { class: "chart", style: `height:${height}px`, tabindex: "0", role: "img", "aria-label": label });
     let made = null;
@@ -98,7 +98,7 @@ function zoom_buttons(self) {
         element("span", { class: "note" }, "Also: + \u2212 \u2190 \u2192 Home on the chart, drag to move, Ctrl and wheel to zoom, the bar below."));
 }
 
-// The names of lines above the plot, and how much more than one row of them needs.
+// The names of lines above the plot, and the height of their further rows.
 function legend_of(names, width, colors) {
     const [square, letter, row] = [42, 7.5, 24];
     let [rows, end] = [1, 0];
@@ -110,7 +110,7 @@ function legend_of(names, width, colors) {
     return { taller: (rows - 1) * row, legend: { top: 0, left: 0, textStyle: { color: colors.ink }, data: names, inactiveColor: colors.line } };
 }
 
-// What hovers: rows of a color, a name and a figure.
+// A tooltip: rows of a color, a name and a figure.
 function tip(title, rows) {
     return element("div", { class: "tip" }, element("b", {}, title), element("table", {}, rows.map(([color, name, text]) =>
         element("tr", {}, element("td", {}, color ? element("span", { class: "swatch", style: `background:${color}` }) : null, name), element("td", { class: "number" }, text)))));

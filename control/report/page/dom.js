@@ -36,7 +36,7 @@ const formats = {
     bps: (value, digits) => scaled(value, ["b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"], digits),
     bytes: (value, digits) => short(scaled(value, ["B", "KB", "MB", "GB", "TB"], digits)),
     ns: (value, digits) => scaled(value, ["ns", "\u00b5s", "ms", "s"], digits),
-    // Of quantiles, which a histogram knows to a sixteenth: two digits, and never above its longest.
+    // A histogram knows quantiles to a sixteenth: two digits, and never above its longest.
     quantile_ns: (value, longest) => scaled(two_digits(value, longest), ["ns", "\u00b5s", "ms", "s"], 2),
     quantile_permille: (value, longest) => { const shown = two_digits(value, longest) / 1000; return `${shown.toFixed(shown < 10 ? 1 : 0)}\u00d7`; },
     ppm: (value) => `${(value / 1e4).toFixed(1)} %`,
@@ -59,12 +59,17 @@ function figure(value, show) {
     return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+// Columns of what `get` has of a row: the quantiles p50 and p99 of a histogram, and its max.
+const quantile_columns = (head, get) => [["p50", `${head} p50`], ["p99", "p99"]]
+    .map(([name, head]) => ({ head, get: (row) => get(row)[name], show: formats.quantile_ns, longest: (row) => get(row).max }))
+    .concat({ head: "max", get: (row) => get(row).max, show: formats.ns });
+
 // How a cell shows its value; `longest(row)`: of the histogram whose quantile it is.
 const shown_by = (column, row) => (column.longest ? (value) => column.show(value, column.longest(row)) : column.show ?? count);
 
 // A table whose cells change in place, so that what has the focus keeps it. columns: {head, get(row), show?(value), longest?(row), bad?(row), code?};
-// `get` may give a Node, and numbers stand right. Rows are told apart by their `key`, else by themselves. A heading sorts. `empty`: what stands
-// there while there are no rows. `most`: rows that are shown at first.
+// `get` may return a Node; numbers are set right. Rows have a `key`, else they are their own. A heading sorts. `empty`: the text while there are
+// no rows. `most`: rows that are shown at first.
 function live_table(caption, columns, empty, most = Infinity) {
     let sorted_by = null;
     let down = true;
@@ -119,7 +124,7 @@ function live_table(caption, columns, empty, most = Infinity) {
         element("table", {}, title, element("thead", {}, element("tr", {}, heads)), body));
     return { update, title, nodes: [scroll, more, none] };
 }
-// One that does not change.
+// A table that does not change.
 function table(caption, columns, rows, most = 200) {
     const { update, nodes } = live_table(caption, columns, "", most);
     update(rows);
@@ -129,13 +134,13 @@ function table(caption, columns, rows, most = 200) {
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 const per_second = (value) => `${count(Math.round(value))}/s`;
 const sum = (of) => (typeof of === "number" ? of : Object.values(of ?? {}).reduce((all, each) => all + sum(each), 0));
-// Of a member that a name of the data chooses.
+// A member that a name of the data chooses.
 const own = (of, name) => (of && Object.hasOwn(of, name) ? of[name] : undefined);
 
 const bar = (used, limit, bad) => element("span", { class: "bar", role: "img", "aria-label": percent(limit > 0 ? used / limit : 0) },
     element("span", { class: bad ? "bad" : null, style: `width:${limit > 0 ? Math.min(100, (100 * used) / limit) : 0}%` }));
 
-// In the title of the tab: of which switch or fabric the figures are.
+// The switch or fabric in the title of the tab.
 let shown_name = "";
 
 const facts_of = (pairs) => pairs.map(([name, value]) => element("li", {}, element("b", {}, name), value));

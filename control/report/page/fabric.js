@@ -1,8 +1,8 @@
-// A fabric: its verdict, what it came to as a whole and by phase, its switches, each a link to its own view, its links and its flows. While it
+// A fabric: its verdict, its figures as a whole and by phase, its switches, each a link to its own view, its links and its flows. While it
 // runs, rates are those of the last ten moments; after the end, the means of the whole run or of the phase.
 "use strict";
 
-// What a scenario asserts is what is good; loss that it allows is told all the same. [class, text]
+// A run is good when its assertions hold; the text names loss that they allow, too. [class, text]
 function verdict_of(run) {
     const errors = run.errors.join("; ");
     if (!run.fabric) return ["bad", `It did not run: ${errors}`];
@@ -46,7 +46,7 @@ function pause_tree(tree) {
         element("li", {}, element("b", {}, name), first ? " " : " waited ", figure(node.ns, formats.ns), ` in ${plural(node.pauses, "pause")}`,
             node.below.size > 0 ? list(node.below, false) : null)));
     const more = tree.chains.length >= 20 ? [element("p", { class: "note" }, "The 20 longest chains; the report has the sums.")] : [];
-    const victims = tree.victims === 0 ? [] : [element("p", {}, `${plural(tree.victims, "flow")} of those hosts had nothing to do with it: `,
+    const victims = tree.victims === 0 ? [] : [element("p", {}, `${plural(tree.victims, "flow")} of those hosts ${tree.victims === 1 ? "was a victim" : "were victims"} (their packets do not go there): `,
         tree.worst_victims.slice(0, 5).map((each) => `${each.flow} from ${each.from} to ${each.to} (${formats.ns(each.waited_ns)})`).join(", "), tree.victims > 5 ? ", \u2026" : ".")];
     return [element("h3", {}, tree.text), element("p", { class: "note" }, figure(tree.paused_ns, formats.ns), ` in all, ${plural(tree.pauses, "pause")}, up to ${plural(tree.hops, "hop")}, ${plural(Object.keys(tree.hosts).length, "host")} waited`),
         list(root, true), more, victims];
@@ -61,7 +61,7 @@ function pause_section(fabric) {
         { head: "Sum", get: ([, { pauses }]) => pauses.paused_ns, show: formats.ns },
         { head: "Longest", get: ([, { pauses }]) => pauses.longest_ns, show: formats.ns },
     ], Object.entries(phases));
-    return [pause_chart(fabric), element("p", {}, `${plural(count, "pause")}, from where each began down to who waited for it.`),
+    return [pause_chart(fabric), element("p", {}, `${plural(count, "pause")}, each from its root down to the hosts that waited.`),
         pause_cycles.map((each) => element("p", { class: "false" }, `Circle at ${formats.ns(each.at_ns)}: ${each.text}`)),
         pause_trees.slice(0, 10).map(pause_tree),
         pause_trees.length > 10 ? element("p", { class: "note" }, `and ${pause_trees.length - 10} more roots in the report`) : null, by_phase];
@@ -120,16 +120,14 @@ function fabric_view(link_to, run) {
         { head: "Packets", get: (row) => row.direction.packets },
         { head: "Lost", get: (row) => row.direction.lost_on_wire + row.direction.lost_into_cut, bad: (row) => row.direction.lost_on_wire + row.direction.lost_into_cut > 0 },
     ], "The fabric has no links.", most);
-    const quantile = (of, name, head, show) => ({ head, get: (row) => row.flow[of][name], show, longest: (row) => row.flow[of].max });
     const flows = live_table("Flows: totals since the start", [
         { head: "Flow", get: (row) => row.flow.name },
         { head: "Queue pairs", get: (row) => row.flow.queue_pairs },
         { head: "Throughput", get: (row) => row.flow.throughput_bps, show: formats.bps },
         { head: "Messages", get: (row) => row.flow.messages },
         { head: "Failed", get: (row) => row.flow.failed_messages, bad: (row) => row.flow.failed_messages > 0 },
-        quantile("completion_ns", "p50", "Completion p50", formats.quantile_ns), quantile("completion_ns", "p99", "p99", formats.quantile_ns),
-        { head: "max", get: (row) => row.flow.completion_ns.max, show: formats.ns },
-        quantile("slowdown_permille", "p99", "Slowdown p99", formats.quantile_permille),
+        ...quantile_columns("Completion", (row) => row.flow.completion_ns),
+        { head: "Slowdown p99", get: (row) => row.flow.slowdown_permille.p99, show: formats.quantile_permille, longest: (row) => row.flow.slowdown_permille.max },
         { head: "Sent again", get: (row) => row.flow.retransmitted_packets },
         { head: "CNPs", get: (row) => row.flow.cnp_received_packets },
         { head: "Paused", get: (row) => row.flow.paused_ns, show: formats.ns },
@@ -147,9 +145,7 @@ function fabric_view(link_to, run) {
         { head: "Collective", get: (row) => row.key },
         { head: "Ranks", get: (row) => row.ranks },
         { head: "Steps", get: (row) => row.steps },
-        { head: "Step p50", get: (row) => row.step_ns.p50, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
-        { head: "p99", get: (row) => row.step_ns.p99, show: formats.quantile_ns, longest: (row) => row.step_ns.max },
-        { head: "max", get: (row) => row.step_ns.max, show: formats.ns },
+        ...quantile_columns("Step", (row) => row.step_ns),
         { head: "Bus bandwidth", get: (row) => row.bus_bandwidth_bps, show: formats.bps },
         { head: "State", get: (row) => row.state },
         { head: "Last in most steps", get: ({ straggler: { host, steps, by_ns } }) => (host === null ? "" : `${host} in ${plural(steps, "step")}, by ${formats.ns(by_ns)}`) },
@@ -164,7 +160,7 @@ function fabric_view(link_to, run) {
     ], "No switch chooses among cables.", most);
     const events = events_table();
 
-    // Of a counter of a link's direction, a second; null while there is one moment.
+    // `rate`: of a counter of the direction, a second; null while there is one moment.
     function link_rows({ links: all, before, from_ns, to_ns }) {
         return Object.entries(all).flatMap(([name, { speed_bps, cut, directions }]) => directions.map((direction, n) => ({
             key: `${name} ${n}`, name, speed_bps, cut, direction,

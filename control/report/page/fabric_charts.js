@@ -1,7 +1,7 @@
 // The charts of a fabric after the end: topology, figures over time, pauses, completion times.
 "use strict";
 
-// Hosts are what is at a link and is no switch.
+// Hosts: the ends of links that are not switches.
 function nodes_of({ switches, links }) {
     const ends = new Set(Object.values(links).flatMap(({ directions }) => directions.map(({ from }) => from)));
     return [...[...ends].filter((name) => !Object.hasOwn(switches, name)).map((name) => ({ name, tier: 0 })), ...Object.entries(switches).map(([name, { tier }]) => ({ name, tier }))];
@@ -90,10 +90,10 @@ function topology_chart(fabric, part) {
 function topology_legend({ pause_trees }) {
     const shares = [0, 0.05, 0.25, 0.5, 1];
     const swatches = shares.map((share) => element("span", {}, element("span", { class: "swatch", "data-share": share }), `${share * 100} %\u2002`));
-    return element("p", { class: "note" }, "Width: load. Color: part of the time that the sender was paused: ", swatches, " Two lines a link: one of each direction.", pause_trees.length > 0 ? " Red frame: where most time of pauses began." : "");
+    return element("p", { class: "note" }, "Width: load. Color: share of time its sender was paused: ", swatches, " Two lines a link, one for each direction.", pause_trees.length > 0 ? " Red frame: where most time of pauses began." : "");
 }
 
-// What changes of a total in each interval, per second; the first sample is the beginning.
+// The rate of a total in each interval, per second; the first sample is the beginning.
 const rates_of = (totals, at_ns, factor) => totals.map((total, n) => {
     const length = n === 0 ? 0 : at_ns[n] - at_ns[n - 1];
     return length <= 0 ? 0 : ((total - totals[n - 1]) * factor) / length;
@@ -175,8 +175,8 @@ function time_section(fabric, series) {
     ];
 }
 
-// Rows of who was paused by whom; the height in a bin of time is the share of it that was paused, the color where the pause began. So pauses too
-// short to be seen one by one are not shown as one that lasts.
+// Rows of senders and the nodes that paused them; the height in a bin of time is the share of it that was paused, the color the root. So pauses
+// too short to be seen one by one do not look like one that lasts.
 function pause_chart({ pause_timeline: { rows, roots, bin_ns, bins, rows_left_out }, end_ns }) {
     const names = rows.map((row) => `${row.paused} by ${row.by}${row.class === 3 ? "" : `, class ${row.class}`}`);
     const by_bin = rows.map(({ parts }) => {
@@ -240,7 +240,7 @@ function completion_section(series) {
     const at = (each, share) => each.ns[completions.per_mille.indexOf(share)];
     const quantile = (share, head) => ({ head, get: (each) => at(each, share), show: formats.quantile_ns, longest: (each) => at(each, 1000) });
     const columns = (head) => [{ head, get: (each) => each.name }, { head: "Messages", get: (each) => each.messages },
-        quantile(0, "Shortest"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), { head: "Longest", get: (each) => at(each, 1000), show: formats.ns }];
+        quantile(0, "min"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), { head: "max", get: (each) => at(each, 1000), show: formats.ns }];
     return [
         element("div", { class: "controls screen" }, choice("Lines by", ["size of message", "flow"], (n) => { lines = n === 0 ? sizes : flows; picture.draw(); })),
         picture.box, table("By size", columns("Size"), sizes), folded("By flow", table("By flow", columns("Flow"), flows)),

@@ -13,7 +13,7 @@
         return query ? `${path}?${query}` : path;
     };
     const of_switch = (name, words = {}) => (name ? { ...words, switch: name } : words);
-    // An answer that is no error, else its sentence.
+    // An answer that is not an error, else its sentence.
     const got = async (path, words) => {
         const answer = await fetch(address(path, words)).catch(() => { throw new Error("The switch does not answer; what is here is the last that it said."); });
         if (!answer.ok) throw new Error((await answer.text()).trim());
@@ -119,10 +119,13 @@
         if (names.length === 0) choose("");
         follow_fragment();
     }
+    function show_question(text = "") {
+        question.textContent = text;
+        question.hidden = text === "";
+    }
     function begin_run(n) {
         run = data.runs[n];
-        question.textContent = run.fabric?.question ?? "";
-        question.hidden = question.textContent === "";
+        show_question(run.fabric?.question);
         if (run.fabric || run.report) return begin(Object.keys(run.fabric?.switches ?? {}), run.name);
         heading.textContent = run.name;
         chooser.hidden = true;
@@ -140,13 +143,12 @@
     const pause = element("button", { type: "button", "aria-pressed": "false", onclick: () => {
         held = !held;
         pause.setAttribute("aria-pressed", String(held));
-        pause.textContent = held ? "Go on" : "Hold";
+        pause.textContent = held ? "Resume" : "Freeze";
         if (!held) show();
-    } }, "Hold");
+    } }, "Freeze");
     if (data?.sweep) {
         heading.textContent = data.sweep.name;
-        question.textContent = data.sweep.question;
-        question.hidden = question.textContent === "";
+        show_question(data.sweep.question);
         page.replaceChildren(heading, question);
         sweep_page(page, data.sweep, data.rows);
         page.querySelector(".facts").after(contents(page));

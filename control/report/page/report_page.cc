@@ -52,10 +52,9 @@ std::string summary_of(const Json& run) {
     if (!is_fabric && !run.contains("report")) return name + ": it did not run. ";
     if (!is_fabric) return run["report"]["verdict"]["headline"].get<std::string>();
     const Json& asserts = run["fabric"]["asserts"];
-    return fmt::format(
-        "{}: {} of {} assertions hold. ", name,
-        std::count_if(asserts.begin(), asserts.end(), [](const Json& each) { return each["met"] == true; }),
-        asserts.size());
+    return fmt::format("{}: {} of {} assertions hold. ", name,
+                       std::ranges::count_if(asserts, [](const Json& each) { return each["met"] == true; }),
+                       asserts.size());
 }
 
 }  // namespace
@@ -75,8 +74,8 @@ tl::expected<std::string, std::string> read_charts() {
 }
 
 std::string_view page_file(std::string_view name) {
-    const auto found = std::find_if(embedded::page.begin(), embedded::page.end(),
-                                    [&](const embedded::File& each) { return each.name == name; });
+    const auto found =
+        std::ranges::find_if(embedded::page, [&](const embedded::File& each) { return each.name == name; });
     return found == embedded::page.end() ? std::string_view() : found->text;
 }
 
@@ -103,8 +102,7 @@ std::string runs_page(const std::vector<Json>& runs, std::string_view charts) {
 }
 
 std::string sweep_page(const Json& sweep, const std::vector<Json>& rows, std::string_view charts) {
-    const auto met =
-        std::count_if(rows.begin(), rows.end(), [](const Json& row) { return row.at("met") == true; });
+    const auto met = std::ranges::count_if(rows, [](const Json& row) { return row.at("met") == true; });
     return html_of(sweep.at("name").get<std::string>(),
                    fmt::format("All assertions hold in {} of {} runs.", met, rows.size()),
                    {{"sweep", sweep}, {"rows", rows}}, charts);

@@ -12,8 +12,7 @@ namespace sluice {
 
 constexpr std::size_t max_report_bytes = 256U << 20;
 
-// The library of charts that each page has: a file beside the program, or in the data folder. The error names
-// both places.
+// The library of charts: a file beside the program, or in the data folder. The error names both.
 tl::expected<std::string, std::string> read_charts();
 // The scripts of all pages, which call that library.
 std::string page_scripts();
@@ -36,7 +35,7 @@ std::string sweep_page(const nlohmann::ordered_json& sweep, const std::vector<nl
 tl::expected<std::string, std::string> report_page(std::string_view text, std::string_view title,
                                                    std::string_view charts);
 
-// Whether a file that begins so is such a page.
+// True when a file that begins so is such a page.
 bool begins_page(std::string_view text);
 
 }  // namespace sluice

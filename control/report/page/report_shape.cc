@@ -11,31 +11,21 @@ using Json = nlohmann::ordered_json;
 constexpr unsigned number_or_null = part::number | part::null;
 constexpr unsigned text_or_null = part::text | part::null;
 
-constexpr std::array of_any{JsonPart{"verdict.lossless", part::flag | part::null},
-                            JsonPart{"verdict.{lossless_packets lost_packets}", part::number},
-                            JsonPart{"verdict.headline", part::text},
-                            JsonPart{"verdict.reasons.#", part::text},
-                            JsonPart{"verdict.interrupted", part::flag},
-                            JsonPart{"events.#.at_ns", part::number},
-                            JsonPart{"events.#.{kind text}", part::text},
-                            JsonPart{"end_ns", part::number}};
+constexpr std::array of_any{
+    JsonPart{"verdict.lossless", part::flag | part::null}, JsonPart{"verdict.interrupted", part::flag},
+    JsonPart{"{end_ns verdict.lossless_packets verdict.lost_packets events.#.at_ns}", part::number},
+    JsonPart{"{verdict.headline verdict.reasons.# events.#.kind events.#.text}", part::text}};
 
 constexpr std::array of_switch{
-    JsonPart{"clock", part::text},
+    JsonPart{"{clock decisions.state decisions.why?.#.sentence}", part::text},
     JsonPart{"ledger.{rx tx dropped queued}", part::number},
-    JsonPart{"ports.*.rx.bytes", part::number},
-    JsonPart{"ports.*.tx.bytes", part::number},
-    JsonPart{"ports.*.{missed_packets cnp_sent_packets flaps}", part::number},
-    JsonPart{"ports.*.drops.*", part::number},
-    JsonPart{"ports.*.lossless_drops.*", part::number},
-    JsonPart{"ports.*.link_up", part::flag},
-    JsonPart{"ports.*.pfc.rx_xoff.#", part::number},
-    JsonPart{"ports.*.pfc.tx_xoff.#", part::number},
-    JsonPart{"ports.*.pfc.rx_paused_ns.#", part::number},
-    JsonPart{"ports.*.pfc.tx_paused_ns.#", part::number},
-    JsonPart{"ports.*.queues.#.{tx_packets dropped_packets ecn_marked_packets occupancy_bytes deepest_bytes}",
+    JsonPart{"ports.*.{rx.bytes tx.bytes missed_packets cnp_sent_packets flaps drops.* lossless_drops.*}",
              part::number},
-    JsonPart{"ports.*.queues.#.latency_ns.{p50 p99 max}", part::number},
+    JsonPart{"ports.*.link_up", part::flag},
+    JsonPart{"ports.*.pfc.{rx_xoff.# tx_xoff.# rx_paused_ns.# tx_paused_ns.#}", part::number},
+    JsonPart{"ports.*.queues.#.{tx_packets dropped_packets ecn_marked_packets occupancy_bytes deepest_bytes "
+             "latency_ns.p50 latency_ns.p99 latency_ns.max}",
+             part::number},
     JsonPart{"ports.*.priority_groups.#.{lossless xoff}", part::flag},
     JsonPart{"ports.*.priority_groups.#.{xoff_transitions shared_bytes shared_watermark_bytes "
              "headroom_watermark_bytes headroom_size_bytes headroom_overruns}",
@@ -47,69 +37,59 @@ constexpr std::array of_switch{
     JsonPart{"ecmp.*.members.#.{via port}", part::text},
     JsonPart{"ecmp.*.members.#.packets", part::number},
     JsonPart{"microbursts.#.port", part::text},
-    JsonPart{"microbursts.#.{queue start_ns length_ns threshold_bytes peak_bytes peak_at_ns}", part::number},
-    JsonPart{"decisions.state", part::text},
-    JsonPart{"decisions.why?.#.sentence", part::text}};
+    JsonPart{"microbursts.#.{queue start_ns length_ns threshold_bytes peak_bytes peak_at_ns}", part::number}};
 
-constexpr std::array of_pause_trees{JsonPart{"pause_trees.#.{slow_host circle}", part::flag},
-                                    JsonPart{"pause_trees.#.{text switch to}", part::text},
-                                    JsonPart{"pause_trees.#.{pauses paused_ns hops victims}", part::count},
-                                    JsonPart{"pause_trees.#.hosts.*", part::count},
-                                    JsonPart{"pause_trees.#.chains.#.nodes.+", part::text},
-                                    JsonPart{"pause_trees.#.chains.#.{pauses paused_ns}", part::count},
-                                    JsonPart{"pause_trees.#.worst_victims.#.{flow from to}", part::text},
-                                    JsonPart{"pause_trees.#.worst_victims.#.waited_ns", part::count}};
+constexpr std::array of_pause_trees{
+    JsonPart{"pause_trees.#.{slow_host circle}", part::flag},
+    JsonPart{"pause_trees.#.{text switch to chains.#.nodes.+}", part::text},
+    JsonPart{"pause_trees.#.{pauses paused_ns hops victims hosts.* chains.#.pauses chains.#.paused_ns}",
+             part::count},
+    JsonPart{"pause_trees.#.worst_victims.#.{flow from to}", part::text},
+    JsonPart{"pause_trees.#.worst_victims.#.waited_ns", part::count}};
 
 constexpr std::array of_fabric{
     JsonPart{"{fabric name question}", part::text},
-    JsonPart{"seed", part::number},
+    JsonPart{"{seed switches.*.tier}", part::number},
     JsonPart{"ledger.{sent made added delivered consumed dropped punted missed overrun lost_on_wire "
-             "lost_into_cut lost_by_fault queued on_wire}",
+             "lost_into_cut lost_by_fault queued on_wire dropped_by.*.*}",
              part::number},
     JsonPart{"ledger.balanced", part::flag},
-    JsonPart{"ledger.dropped_by.*.*", part::number},
     JsonPart{"asserts.#.{that where why wrong}", part::text},
     JsonPart{"asserts.#.phase", text_or_null},
     JsonPart{"asserts.#.met", part::flag | part::null},
     JsonPart{"asserts.#.value", part::scalar},
     JsonPart{"collectives.#.{name state}", part::text},
-    JsonPart{"collectives.#.{ranks steps bus_bandwidth_bps}", part::number},
-    JsonPart{"collectives.#.step_ns.{p50 p99 max}", number_or_null},
-    JsonPart{"collectives.#.straggler.host", text_or_null},
-    JsonPart{"collectives.#.straggler.by_ns", number_or_null},
-    JsonPart{"collectives.#.straggler.steps", part::number},
-    JsonPart{"collectives.#.slowest_path.{from to}", text_or_null},
-    JsonPart{"collectives.#.slowest_path.over_median_permille", number_or_null},
-    JsonPart{"balance.#.switch", part::text},
-    JsonPart{"balance.#.links.#", part::text},
+    JsonPart{"collectives.#.{ranks steps bus_bandwidth_bps straggler.steps}", part::number},
+    JsonPart{"collectives.#.{straggler.host slowest_path.from slowest_path.to}", text_or_null},
+    JsonPart{"collectives.#.{step_ns.p50 step_ns.p99 step_ns.max straggler.by_ns "
+             "slowest_path.over_median_permille}",
+             number_or_null},
+    JsonPart{"balance.#.{switch links.#}", part::text},
     JsonPart{"balance.#.mean_load_ppm", part::number},
     JsonPart{"balance.#.{max_over_mean_permille jain_permille}", number_or_null},
     JsonPart{"pauses.#", part::present},
     JsonPart{"pauses_left_out", part::count},
     JsonPart{"pause_cycles.#.at_ns", part::number},
     JsonPart{"pause_cycles.#.text", part::text},
-    JsonPart{"pause_timeline.{bin_ns bins rows_left_out}", part::number},
-    JsonPart{"pause_timeline.roots.#", part::text},
-    JsonPart{"pause_timeline.rows.#.{paused by}", part::text},
-    JsonPart{"pause_timeline.rows.#.{class paused_ns}", part::number},
-    JsonPart{"pause_timeline.rows.#.parts.#.#", part::number},
-    JsonPart{"switches.*.tier", part::number}};
+    JsonPart{"pause_timeline.{bin_ns bins rows_left_out rows.#.class rows.#.paused_ns rows.#.parts.#.#}",
+             part::number},
+    JsonPart{"pause_timeline.{roots.# rows.#.paused rows.#.by}", part::text}};
 
-// Of the whole run and of a phase.
+// Parts of the whole run and of a phase.
 constexpr std::array of_part{
-    JsonPart{"flows.#.name", part::text},
+    JsonPart{"{flows.#.name links.*.directions.#.from links.*.directions.#.to}", part::text},
     JsonPart{"flows.#.{queue_pairs messages failed_messages throughput_bps retransmitted_packets "
              "cnp_received_packets paused_ns}",
              part::number},
-    JsonPart{"flows.#.completion_ns.{p50 p99 max}", number_or_null},
-    JsonPart{"flows.#.slowdown_permille.{p99 max}", number_or_null},
+    JsonPart{"flows.#.{completion_ns.p50 completion_ns.p99 completion_ns.max slowdown_permille.p99 "
+             "slowdown_permille.max}",
+             number_or_null},
     JsonPart{"links.*.speed_bps", part::number},
     JsonPart{"links.*.cut", part::flag},
-    JsonPart{"links.*.directions.#.{from to}", part::text},
-    JsonPart{"links.*.directions.#.{load_ppm packets bytes lost_on_wire lost_into_cut}", part::number},
-    JsonPart{"links.*.directions.#.paused_ns.*", part::number}};
+    JsonPart{"links.*.directions.#.{load_ppm packets bytes lost_on_wire lost_into_cut paused_ns.*}",
+             part::number}};
 
-// Figures that a phase has not are zero (phase_report.hh).
+// Figures that a phase lacks are zero (phase_report.hh).
 constexpr std::array of_phase{
     JsonPart{"{from_ns to_ns}", part::number}, JsonPart{"pauses.{count paused_ns longest_ns}", part::number},
     JsonPart{"switches.*.ports.*.queues?.#.{tx_packets? dropped_packets? ecn_marked_packets? "
@@ -132,12 +112,12 @@ tl::expected<Json, std::string> for_page(const auto& read) {
     if (!found) return tl::unexpected(found.error());
     const bool is_fabric = found->contains("switches");
     if (!is_fabric && !found->contains("ports"))
-        return tl::unexpected(std::string(
-            "it is no report: it has neither ports nor switches; do: name what sluiced --report has written, "
-            "or report.json of sluice-fabric run"));
+        return tl::unexpected(
+            std::string("it is not a report: it has neither ports nor switches; do: name what sluiced "
+                        "--report has written, or report.json of sluice-fabric run"));
     auto report = read(is_fabric ? of_fabrics : of_switches);
     if (!report)
-        return tl::unexpected("it is no report as this version writes it: " + std::move(report).error());
+        return tl::unexpected("it is not a report as this version writes it: " + std::move(report).error());
     Json& shown = *report;
     if (!is_fabric) return Json{{"report", std::move(shown)}};
     if (shown["switches"].empty()) return tl::unexpected(std::string("it has no switches"));
@@ -153,10 +133,6 @@ std::span<const JsonPart> parts_of_pause_trees() { return of_pause_trees; }
 
 tl::expected<Json, std::string> report_for_page(std::string_view text) {
     return for_page([&](const JsonShape& shape) { return read_shaped(text, shape); });
-}
-
-tl::expected<Json, std::string> report_for_page(const Json& report) {
-    return for_page([&](const JsonShape& shape) { return shaped(report, shape); });
 }
 
 tl::expected<Json, std::string> report_file_for_page(const std::string& path) {

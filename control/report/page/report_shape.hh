@@ -1,4 +1,4 @@
-// What pages show of a report, and of which kind each part is.
+// The parts of a report that pages show, and their kinds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,13 +11,11 @@
 
 namespace sluice {
 
-// Of a fabric's report: where its pauses began.
+// The roots of pauses in a fabric's report.
 std::span<const JsonPart> parts_of_pause_trees();
 
-// Those parts of a report alone: {report}, or of sluice-fabric's {fabric}. The error says what is wrong, and
-// where (shaped_json.hh).
+// Those parts of a report alone: {report}, or of sluice-fabric's {fabric}. Errors: shaped_json.hh.
 tl::expected<nlohmann::ordered_json, std::string> report_for_page(std::string_view text);
-tl::expected<nlohmann::ordered_json, std::string> report_for_page(const nlohmann::ordered_json& report);
 tl::expected<nlohmann::ordered_json, std::string> report_file_for_page(const std::string& path);
 
 }  // namespace sluice

@@ -39,7 +39,7 @@ function sweep_page(root, sweep, rows) {
     let axes = sweep.axes.map((axis) => ({ name: axis.path, short: axis.path.split(".").slice(-2).join("."), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
     if (axes.length === 0) axes = [{ name: "seed", short: "seed", values: seeds.map(String), of: (row) => String(row.seed) }];
     const figures = figures_of(rows);
-    // At first what decides: the figure of an assertion that is true in some runs and false in others.
+    // The first figure: that of an assertion which is true in some runs and false in others.
     const deciding = (rows[0]?.asserts ?? []).map((each, n) => rows.some((row) => row.asserts[n]?.met !== each.met) ? (each.phase ? `${each.that} in ${each.phase}` : each.that) : null);
     const first = figures.findIndex((each) => deciding.includes(each.name));
     let shown = figures[first >= 0 ? first : Math.max(0, figures.findIndex((each) => each.name === "completion p99 ns"))];

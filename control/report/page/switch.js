@@ -2,7 +2,7 @@
 // moments; after the end, the mean of the whole run.
 "use strict";
 
-// `ask(at)`: asks why at a port, "" for all; a promise of answers. `report`: what there is after the end, when nobody can be asked.
+// `ask(at)`: asks why at a port, "" for all; a promise of answers. `report`: after the end, when there is no switch to ask.
 function switch_view(ask, report = null) {
     const kept = 300;    // moments
     const of_rates = 10;
@@ -13,7 +13,7 @@ function switch_view(ask, report = null) {
     // --- what was told ---
     const moments = [];  // {at_ns, report, thresholds}
     const latest = () => moments[moments.length - 1];
-    // Of a counter at the nth moment, a second; null while there is one moment.
+    // The rate of a counter at the nth moment, a second; null while there is one moment.
     const rate_at = (n, get) => {
         const before = after ? { at_ns: 0 } : moments[Math.max(0, n - of_rates)];
         const took = moments[n].at_ns - before.at_ns;
@@ -54,8 +54,8 @@ function switch_view(ask, report = null) {
             yAxis: { type: "value", min: 0, ...axis_style(colors), axisLabel: { color: colors.soft, formatter: (at) => format(at) } },
         };
     }
-    // After the end the report has no depths over time, but of each microburst what is known: its queue was never back at half of the
-    // threshold, from the beginning to the end, and stood at its peak at one instant.
+    // After the end the report has no depths over time, but microbursts: from beginning to end the queue stayed above half of the
+    // threshold, and at one instant it was at its peak.
     function microburst_lines() {
         return chart("Microbursts over time: how long each lasted, and its peak at its instant", 260, (colors, width) => {
             const { microbursts, end_ns } = latest().report;
@@ -109,8 +109,8 @@ function switch_view(ask, report = null) {
         { head: "CNPs out", get: (row) => rate(of_port(row.name, (port) => port.cnp_sent_packets)), show: per_second },
         { head: "Missed", get: (row) => row.port.missed_packets, bad: (row) => row.port.missed_packets > 0 },
         { head: "Dropped", get: (row) => sum(row.port.drops), bad: (row) => sum(row.port.lossless_drops) > 0 },
-        { head: "We pause it", get: (row) => paused_share(row.name, "tx_paused_ns"), show: percent },
-        { head: "It pauses us", get: (row) => paused_share(row.name, "rx_paused_ns"), show: percent, bad: (row) => paused_share(row.name, "rx_paused_ns") > 0.1 },
+        { head: "Peer paused by us", get: (row) => paused_share(row.name, "tx_paused_ns"), show: percent },
+        { head: "Paused by peer", get: (row) => paused_share(row.name, "rx_paused_ns"), show: percent, bad: (row) => paused_share(row.name, "rx_paused_ns") > 0.1 },
         { head: "Flaps", get: (row) => row.port.flaps },
     ], "The switch has no ports.");
     const queues = live_table("Queues that were used, the deepest first: totals since the start", [
@@ -120,19 +120,17 @@ function switch_view(ask, report = null) {
         { head: "Sent", get: (row) => row.queue.tx_packets },
         { head: "Marked", get: (row) => row.queue.ecn_marked_packets },
         { head: "Dropped", get: (row) => row.queue.dropped_packets, bad: (row) => row.queue.dropped_packets > 0 },
-        { head: "Wait, median", get: (row) => row.queue.latency_ns.p50, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
-        { head: "99 %", get: (row) => row.queue.latency_ns.p99, show: formats.quantile_ns, longest: (row) => row.queue.latency_ns.max },
-        { head: "longest", get: (row) => row.queue.latency_ns.max, show: formats.ns },
+        ...quantile_columns("Wait", (row) => row.queue.latency_ns),
     ], "No queue has held a packet.");
     const pauses = live_table("Pauses by port and priority since the start", [
         { head: "Port", get: (row) => row.key },
-        { head: "We paused it", get: (row) => row.pfc.tx_paused_ns[row.n], show: formats.ns },
+        { head: "Peer paused by us", get: (row) => row.pfc.tx_paused_ns[row.n], show: formats.ns },
         { head: "of the time", get: (row) => row.pfc.tx_paused_ns[row.n] / Math.max(row.end_ns, 1), show: percent },
         { head: "XOFF out", get: (row) => row.pfc.tx_xoff[row.n] },
-        { head: "It paused us", get: (row) => row.pfc.rx_paused_ns[row.n], show: formats.ns },
+        { head: "Paused by peer", get: (row) => row.pfc.rx_paused_ns[row.n], show: formats.ns },
         { head: "of the time", get: (row) => row.pfc.rx_paused_ns[row.n] / Math.max(row.end_ns, 1), show: percent },
         { head: "XOFF in", get: (row) => row.pfc.rx_xoff[row.n] },
-    ], "Nobody was paused.");
+    ], "No pauses.");
     const pools = live_table("Buffer: what pools share, and headroom", [
         { head: "Pool", get: (row) => row.name },
         { head: "In use", get: (row) => row.pool.used_bytes, show: formats.bytes },
@@ -162,7 +160,7 @@ function switch_view(ask, report = null) {
         { head: "Dropped", get: (row) => row.queue.total_dropped },
         { head: "Passed", get: (row) => row.queue.total_passed },
     ], "The PFC watchdog watches no queue.");
-    const ecmp = live_table("ECMP: what took which member since the start", [
+    const ecmp = live_table("ECMP: share of each next hop since the start", [
         { head: "Group", get: (row) => row.group },
         { head: "Member", get: (row) => row.member },
         { head: "Packets", get: (row) => row.packets },
@@ -182,7 +180,7 @@ function switch_view(ask, report = null) {
         answer.replaceChildren(element("li", { class: "note" }, "asking"));
         try {
             const answers = await ask(which.value);
-            answer_with(answers.length > 0 ? answers : ["nothing was paused, dropped or held there"]);
+            answer_with(answers.length > 0 ? answers : ["no packet was dropped, marked or paused there"]);
         } catch (error) {
             answer.replaceChildren(element("li", { class: "false" }, error.message));
         }
@@ -195,7 +193,7 @@ function switch_view(ask, report = null) {
         which.value = names.includes(chosen) ? chosen : "";
     };
 
-    // What has happened in it: sent, held or dropped something.
+    // Queues that sent, held or dropped something.
     const queue_rows = (report) => each_port(report)
         .flatMap(({ name, port }) => port.queues.map((queue, n) => ({ key: `${name}.${n}`, queue })))
         .filter(({ queue }) => queue.tx_packets > 0 || queue.dropped_packets > 0 || queue.deepest_bytes > 0)
@@ -240,18 +238,18 @@ function switch_view(ask, report = null) {
         for (const name of deepest()) {
             const dot = name.lastIndexOf(".");
             const curve = own(own(latest().thresholds, name.slice(0, dot)), name.slice(dot + 1));
-            if (curve) { values.set(curve.min_bytes, "marks begin"); values.set(curve.max_bytes, "all is marked"); }
+            if (curve) { values.set(curve.min_bytes, "WRED min"); values.set(curve.max_bytes, "WRED max"); }
         }
         return [...values].slice(0, 4).map(([at, name]) => ({ at, name: `${name} at ${formats.bytes(at)}` }));
     };
     const note = (text) => element("p", { class: "note" }, text);
     const depths = () => {
         if (!after)
-            return [note("The deepest of what was told, and where marking begins and is complete."),
+            return [note("Deepest queues, sampled once a second; dashed: WRED min and max."),
                 lines_over_time("Depth of the deepest queues over time", formats.bytes, deepest, queue_at, marks)];
         if (report.microbursts.length === 0)
-            return note("No queue stood above the threshold of microbursts. A report has no other depths over time, and no curve of marking: sluiced --trace writes them, and tools/picture draws them.");
-        return [note("Microbursts: a dot is the peak, at its instant; the line at half of the threshold is as long as the queue stood above that. The report has no other depths over time, and no curve of marking."),
+            return note("No queue was above the threshold of microbursts. The report has no other depths over time and no WRED thresholds: sluiced --trace writes them, and tools/picture draws them.");
+        return [note("Microbursts: a dot is the peak at its instant; the line at half of the threshold is as long as the queue was above that. The report has no other depths over time and no WRED thresholds."),
             microburst_lines()];
     };
 
@@ -260,7 +258,7 @@ function switch_view(ask, report = null) {
         section("ports", "Ports", ports.nodes),
         section("queues", "Queues", depths(), queues.nodes),
         section("pauses", "Pauses", after ? note("A report has the sums of pauses, not when each was.")
-            : [note("Share of time: Tx, we pause the peer; Rx, the peer pauses us."), lines_over_time("Share of time paused", percent, pausing, share_at)], pauses.nodes),
+            : [note("Share of time: Tx, peer paused by us; Rx, paused by peer."), lines_over_time("Share of time paused", percent, pausing, share_at)], pauses.nodes),
         section("buffer", "Buffer", pools.nodes, groups.nodes),
         section("watchdog", "Watchdog", watchdog.nodes),
         section("ecmp", "ECMP", ecmp.nodes),

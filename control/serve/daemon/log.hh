@@ -29,7 +29,6 @@ class EventFile {
     bool write(std::string_view line);
     // A line that there is no text of any more.
     void lose(std::string_view why);
-    std::uint64_t lost() const { return lost_; }
     // The reason why events were lost, or empty.
     std::string complaint() const;
 

@@ -202,8 +202,8 @@ int run_switch(Arguments& arguments) {
     }
     const Config& config = judged->config;
     if (arguments.check) {
-        say("{}: good: {} ports, {} routes, {} neighbors\n", arguments.config, config.ports.size(),
-            config.routes->size(), config.neighbors->size());
+        say("{}: OK: {}, {}, {}\n", arguments.config, print_count(config.ports.size(), "port"),
+            print_count(config.routes->size(), "route"), print_count(config.neighbors->size(), "neighbor"));
         const EffectiveQos qos = effective_qos(config);
         say("{}{}{}{}{}", mac_table(config), profile_table(config, qos), qos_tables(qos),
             timeout_table(config), memory_table(config));

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <rte_version.h>
 
-#include "control/config/schema/finding_id.hh"
+#include "control/config/schema/finding.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/man_page.hh"

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> number_of(const char* variable) {
 }  // namespace
 
 std::optional<std::chrono::microseconds> watchdog_interval() {
-    // Three times in its limit, so that one round that comes late is no death.
+    // Three times in its limit, so that one round that comes late is not a death.
     constexpr std::uint64_t beats = 3;
     constexpr std::uint64_t max_us = 86'400'000'000;
     const auto limit_us = number_of("WATCHDOG_USEC");

@@ -41,7 +41,7 @@ unsigned ports_that_fit(const HeadroomQuestion& question) {
     return fitting;
 }
 
-// Of the pool of the lossless classes, with this number of ports.
+// The lossless classes' pool with this number of ports.
 std::string shares_line(const HeadroomQuestion& question, unsigned ports) {
     const EffectiveQos qos = qos_with(question, ports);
     const EffectivePool& pool =
@@ -62,7 +62,8 @@ std::string buffer_table(const HeadroomQuestion& question) {
                         "reserved", "headroom", "shared");
     for (unsigned ports = 2; ports < most; ports *= 2) text += shares_line(question, ports);
     return text + shares_line(question, most) +
-           (most == max_ports ? "as many ports as a switch may have\n" : "more ports do not fit\n");
+           fmt::format("{} is the most that {}\n", print_count(most, "port"),
+                       most == max_ports ? "a switch may have" : "fits");
 }
 
 std::string headroom_answer(HeadroomQuestion question) {
@@ -75,7 +76,8 @@ std::string headroom_answer(HeadroomQuestion question) {
     theirs.flavour = HeadroomFlavour::sonic;
     return fmt::format("headroom of a lossless class at {}, {}, MTU {} (bytes)\n{}", print_rate(port.speed),
                        print_length(port.cable_m), port.mtu, headroom_table(needed)) +
-           fmt::format("\nby SONiC's formula, which knows no software: {}\n", headroom(theirs).xoff_bytes) +
+           fmt::format("\nSONiC's own formula (no software turn, mixed frame sizes) gives {}\n",
+                       headroom(theirs).xoff_bytes) +
            buffer_table(question);
 }
 
@@ -129,7 +131,7 @@ std::vector<Option> headroom_options(HeadroomQuestion& question) {
          [&port](const std::string& text) {
              const auto rate = parse_rate(text);
              if (rate && !rate->valid_port_speed())
-                 return std::string("is no speed of a port from 1G to 800G, such as 25G");
+                 return std::string("is not a speed of a port from 1G to 800G, such as 25G");
              return keep(parse_rate, port.speed)(text);
          }},
         {"cable", "LENGTH", "one way: 100m; default: 5m",

@@ -34,7 +34,7 @@ class Budget {
     explicit Budget(Limits limits, std::function<Clock::time_point()> now = Clock::now)
         : limits_(limits), now_(std::move(now)) {}
 
-    // One round. When nothing is ready it waits for it, for at most `patience`; `io` must have work, or a
+    // Serves a round. When nothing is ready it waits for at most `patience`; `io` must have work, or a
     // guard, or it does not wait.
     void serve(boost::asio::io_context& io, std::chrono::microseconds patience);
 

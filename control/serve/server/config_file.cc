@@ -28,7 +28,7 @@ bool is_plain_name(std::string_view name) {
            name.find('/') == name.npos && std::none_of(name.begin(), name.end(), is_control);
 }
 
-// Of a regular file; nothing: it cannot be read.
+// Nothing: the file cannot be read.
 std::optional<std::string> file_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
@@ -111,7 +111,7 @@ tl::expected<ConfigFile::Saved, std::string> ConfigFile::write(const std::string
     struct stat there {};
     const bool exists = lstat(path.c_str(), &there) == 0;
     if (exists && S_ISLNK(there.st_mode)) return failed("is a link");
-    if (exists && !S_ISREG(there.st_mode)) return failed("is no file that could be saved to");
+    if (exists && !S_ISREG(there.st_mode)) return failed("is not a file that could be saved to");
 
     const std::optional<std::string> before = exists ? file_text(path) : std::nullopt;
     if (exists && !before) return failed("cannot be read");

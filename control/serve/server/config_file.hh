@@ -23,8 +23,6 @@ class ConfigFile {
     // `startup`: --startup; empty: there is none. `overrides`: the command line's settings over the file's.
     ConfigFile(std::string file, std::string startup, std::string folder, Overrides overrides);
 
-    const std::string& name() const { return name_; }  // as it was given
-
     struct Saved {
         std::string path;
         std::string original;  // the text before is kept there; empty: it was changed where it had to be

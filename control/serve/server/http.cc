@@ -36,8 +36,8 @@ tl::expected<tcp::endpoint, std::string> endpoint_of(const std::string& where) {
     boost::system::error_code error;
     const auto ip = asio::ip::make_address(address, error);
     if (error || !port || *port == 0 || *port > 65'535)
-        return tl::unexpected(fmt::format("{} is no address to listen on; do: write 9464 or 127.0.0.1:9464",
-                                          sluice::in_quotes(where)));
+        return tl::unexpected(fmt::format(
+            "{} is not an address to listen on; do: write 9464 or 127.0.0.1:9464", sluice::in_quotes(where)));
     return tcp::endpoint(ip, static_cast<std::uint16_t>(*port));
 }
 
@@ -59,7 +59,7 @@ std::optional<std::string> host_name(std::string_view authority) {
     return std::string(name);
 }
 
-// Of a request that could not be read; 0: none came.
+// The status that answers an unreadable request; 0: none came.
 unsigned status_of(const beast::error_code& error) {
     using Error = http::error;
     if (error.category() != make_error_code(Error::bad_target).category()) return 0;
@@ -93,7 +93,7 @@ std::optional<HttpRequest> http_request(std::string_view target, std::string_vie
                        std::string(target.substr(std::min(mark + 1, target.size()))), std::move(*name)};
 }
 
-// One request, one answer. Every write is a handler of its own.
+// A session has one request and one answer. Every write is a handler of its own.
 class HttpServer::Session : public std::enable_shared_from_this<Session> {
   public:
     Session(tcp::socket socket, HttpServer& server) : stream_(std::move(socket)), server_(server) {}
@@ -122,7 +122,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
         left_ = *text_;
         guarded([&] { write_news(); });
     }
-    // Whether it goes before another, where one has to.
+    // True when it is closed before `other`, where one has to be.
     bool is_worse_than(const Session& other) const {
         if (has_asked_ != other.has_asked_) return !has_asked_;
         return last_step_ < other.last_step_;
@@ -135,7 +135,7 @@ class HttpServer::Session : public std::enable_shared_from_this<Session> {
     }
     void step() { last_step_ = ++server_.steps_; }
     static HttpReply no_request(unsigned status) {
-        if (status != 431) return http_refusal(status, "this is no request of HTTP/1.1");
+        if (status != 431) return http_refusal(status, "this is not a request of HTTP/1.1");
         return http_refusal(
             status, fmt::format("a request's line and header have at most {} bytes", max_header_bytes));
     }

@@ -41,7 +41,7 @@ struct HttpReply {
 // A sentence, as a line of plain text.
 HttpReply http_refusal(unsigned status, std::string_view sentence);
 
-// Of a request's target, "/why?at=h1" or "http://localhost/why?at=h1", and its Host; nothing: HTTP has no
+// Reads a request's target, "/why?at=h1" or "http://localhost/why?at=h1", and its Host; nothing: HTTP has no
 // such target or host.
 std::optional<HttpRequest> http_request(std::string_view target, std::string_view host);
 

@@ -151,7 +151,7 @@ Api* LivePage::find(const std::string& name) const {
     return nullptr;
 }
 
-// Of a fabric the empty name is the whole of it.
+// The empty name is a whole fabric.
 HttpServer::Text LivePage::news(const std::string& name) {
     Api* api = find(name);
     Json told = api != nullptr ? page_figures(api->running()) : Json{{"fabric", source_.overview()}};

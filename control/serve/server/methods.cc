@@ -92,7 +92,7 @@ Json stats_watch(Api& api, RpcClient& client, RpcParameters& parameters) {
     const auto interval = parse_time(every);
     constexpr Duration shortest = milliseconds(10);
     if (!interval || *interval < shortest)
-        throw wrong_parameter("every", sluice::in_quotes(every) + " is no interval",
+        throw wrong_parameter("every", sluice::in_quotes(every) + " is not an interval",
                               {{"allowed", "10ms and longer, or off"}});
     client.watch_interval = *interval;
     client.watch_path = std::move(path);
@@ -110,7 +110,7 @@ Json stats_since(Api& api, RpcClient&, RpcParameters& parameters) {
     const std::string from = parameters.text_or("from", "clear");
     const bool buckets = parameters.boolean_or("buckets", false);
     if (from != "clear" && from != "start")
-        throw wrong_parameter("from", sluice::in_quotes(from) + " is no moment",
+        throw wrong_parameter("from", sluice::in_quotes(from) + " is not a moment",
                               {{"allowed", "clear, start"}});
     const std::uint64_t now_ns = api.running().now().ps / 1000;
     Json report = make_report(api.running());
@@ -129,7 +129,7 @@ Json stats_since(Api& api, RpcClient&, RpcParameters& parameters) {
 }
 
 Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
-    const std::uint64_t from = parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX) : 0;
+    const std::uint64_t from = parameters.integer_or("from", 0, UINT64_MAX, 0);
     const EventLog& log = api.running().events();
     Json list = Json::array();
     for (std::uint64_t number = std::max(from, log.lost()); number < log.total(); ++number)
@@ -139,8 +139,7 @@ Json events_list(Api& api, RpcClient&, RpcParameters& parameters) {
 
 Json events_subscribe(Api& api, RpcClient& client, RpcParameters& parameters) {
     const bool on = parameters.boolean_or("on", true);
-    const std::uint64_t next =
-        parameters.has("from") ? parameters.integer("from", 0, UINT64_MAX) : api.running().events().total();
+    const std::uint64_t next = parameters.integer_or("from", 0, UINT64_MAX, api.running().events().total());
     Json answer = {{"next", next}};
     client.wants_events = on;
     client.next_event = next;
@@ -149,12 +148,7 @@ Json events_subscribe(Api& api, RpcClient& client, RpcParameters& parameters) {
 
 Json clock_run(Api& api, RpcClient&, RpcParameters& parameters) {
     std::optional<Duration> duration;
-    if (parameters.has("for")) {
-        const std::string text = parameters.text("for");
-        const auto time = parse_time(text);
-        if (!time) throw wrong_parameter("for", sluice::in_quotes(text) + " " + time.error().wrong);
-        duration = *time;
-    }
+    if (parameters.has("for")) duration = parameters.value("for", parse_time);
     const Duration left = SwitchClock::last_moment - api.running().now();
     if (api.is_virtual() && duration && *duration > left)
         throw RpcError{RpcCode::refused,

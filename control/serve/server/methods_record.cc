@@ -21,8 +21,7 @@ namespace {
 
 Json list(Api& api, RpcClient&, RpcParameters& parameters) {
     constexpr std::uint64_t usual = 20;
-    const std::uint64_t last =
-        parameters.has("last") ? parameters.integer("last", 1, DecisionJoiner::max_latest) : usual;
+    const std::uint64_t last = parameters.integer_or("last", 1, DecisionJoiner::max_latest, usual);
     const DecisionJoiner* log = api.running().observation().log();
     if (log == nullptr)
         throw RpcError{RpcCode::not_now,
@@ -69,11 +68,9 @@ Json why_at(RunningSwitch& running, const WhyPlace& place, std::uint64_t last) {
     return answer;
 }
 
-constexpr std::uint64_t max_whys = 1000;
-
 std::uint64_t last_of(RpcParameters& parameters) {
-    constexpr std::uint64_t usual = 20;
-    return parameters.has("last") ? parameters.integer("last", 1, max_whys) : usual;
+    constexpr std::uint64_t usual = 20, most = 1000;
+    return parameters.integer_or("last", 1, most, usual);
 }
 
 Json why_show(Api& api, RpcClient&, RpcParameters& parameters) {

@@ -16,63 +16,29 @@
 namespace sluice {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const std::string& message, const std::string& fix = {}) {
-    throw wrong_parameter(path, path + ": " + message, fix.empty() ? Json::object() : Json{{"do", fix}});
-}
-
-template <class T>
-T value_of(const Json& json, const std::string& path, ParsedValue<T> (*parse)(std::string_view)) {
-    if (!json.is_string()) refuse(path, "must be a string");
-    auto value = parse(json.get_ref<const std::string&>());
-    if (!value)
-        refuse(path, sluice::in_quotes(json.get_ref<const std::string&>()) + " " + value.error().wrong,
-               value.error().remedy);
-    return std::move(*value);
-}
-
-const Json& member(const Json& object, const char* name, const std::string& path) {
-    if (!object.is_object()) refuse(path, "must be an object");
-    const auto found = object.find(name);
-    if (found == object.end()) refuse(path + "." + name, "is missing");
-    return *found;
-}
-
-void only(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
-    for (const auto& [name, value] : object.items())
-        if (std::find(known.begin(), known.end(), name) == known.end())
-            refuse(path, "has no member " + sluice::in_quotes(name));
-}
-
-std::uint64_t number_of(const Json& json, const std::string& path, std::uint64_t low, std::uint64_t high) {
-    if (!json.is_number_unsigned() || json.get<std::uint64_t>() < low || json.get<std::uint64_t>() > high)
-        refuse(path, fmt::format("must be an integer from {} to {}", low, high));
-    return json.get<std::uint64_t>();
-}
-
-std::string text_in(const Json& json, const std::string& path) {
-    if (!json.is_string()) refuse(path, "must be a string");
-    return json.get<std::string>();
+[[noreturn]] void refuse(const std::string& path, const std::string& message) {
+    throw wrong_parameter(path, path + ": " + message);
 }
 
 NextHopConfig hop_of(const Json& json, const std::string& path) {
-    if (json.is_string()) return {value_of(json, path, parse_address)};
-    NextHopConfig hop{value_of(member(json, "address", path), path + ".address", parse_address)};
-    only(json, path, {"address", "port", "weight"});
-    if (json.contains("port")) hop.port = text_in(json["port"], path + ".port");
-    if (json.contains("weight"))
-        hop.weight = static_cast<std::uint32_t>(
-            number_of(json["weight"], path + ".weight", min_hop_weight, max_hop_weight));
+    if (json.is_string()) return {parsed_parameter(json, path, parse_address)};
+    RpcParameters members(json, path + ".");
+    NextHopConfig hop{members.value("address", parse_address)};
+    members.only({"address", "port", "weight"});
+    hop.port = members.text_or("port", "");
+    hop.weight =
+        static_cast<std::uint32_t>(members.integer_or("weight", min_hop_weight, max_hop_weight, hop.weight));
     return hop;
 }
 
 RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
-    if (!with_via && json.is_string()) return {value_of(json, path, parse_network), {}, {}};
-    RouteConfig route{value_of(member(json, "prefix", path), path + ".prefix", parse_network), {}, {}};
+    if (!with_via && json.is_string()) return {parsed_parameter(json, path, parse_network), {}, {}};
+    RpcParameters members(json, path + ".");
+    RouteConfig route{members.value("prefix", parse_network), {}, {}};
     if (!with_via) return route;
-    only(json, path, {"prefix", "via", "load_balance"});
-    const Json& via = member(json, "via", path);
-    if (json.contains("load_balance"))
-        route.load_balance = value_of(json["load_balance"], path + ".load_balance", parse_load_balance);
+    members.only({"prefix", "via", "load_balance"});
+    const Json& via = members.any("via");
+    if (members.has("load_balance")) route.load_balance = members.value("load_balance", parse_load_balance);
     if (via == "blackhole") return route;
     if (!via.is_array() || via.empty() || via.size() > max_route_hops)
         refuse(path + ".via",
@@ -84,16 +50,16 @@ RouteConfig route_of(const Json& json, const std::string& path, bool with_via) {
 }
 
 NeighborConfig neighbor_of(const Json& json, const std::string& path, bool whole) {
-    if (!whole && json.is_string()) return {value_of(json, path, parse_address), {}, {}, {}, {}};
+    if (!whole && json.is_string()) return {parsed_parameter(json, path, parse_address), {}, {}, {}, {}};
+    RpcParameters members(json, path + ".");
     NeighborConfig neighbor;
-    neighbor.address = value_of(member(json, "address", path), path + ".address", parse_address);
-    if (whole || json.contains("port")) neighbor.port = text_in(member(json, "port", path), path + ".port");
+    neighbor.address = members.value("address", parse_address);
+    neighbor.port = whole ? members.text("port") : members.text_or("port", "");
     if (!whole) return neighbor;
-    only(json, path, {"address", "port", "mac", "vlan"});
-    neighbor.mac = value_of(member(json, "mac", path), path + ".mac", parse_mac);
+    members.only({"address", "port", "mac", "vlan"});
+    neighbor.mac = members.value("mac", parse_mac);
     constexpr std::uint64_t max_vlan = 4094;
-    if (json.contains("vlan"))
-        neighbor.vlan = static_cast<std::uint16_t>(number_of(json["vlan"], path + ".vlan", 1, max_vlan));
+    if (members.has("vlan")) neighbor.vlan = static_cast<std::uint16_t>(members.integer("vlan", 1, max_vlan));
     return neighbor;
 }
 
@@ -151,7 +117,7 @@ Json routes(Api& api, RpcClient&, RpcParameters& parameters) {
     return {{"changed", changes.routes.size()}, {"generation", api.running().generation()}};
 }
 
-// Of an address alone the port, where one has it.
+// Adds the port to an address alone, where exactly one neighbor has it.
 void find_port(const NeighborSet& there, NeighborConfig& neighbor) {
     const auto [first, last] = there.equal_range(neighbor.address);
     if (!neighbor.port.empty() || first == last) return;
@@ -284,22 +250,19 @@ FlowQuestion flow_question(RpcParameters& parameters) {
     constexpr std::uint64_t max_port = 65'535;
     constexpr std::uint64_t max_qp = (1U << 24) - 1;
     FlowQuestion question;
-    question.destination = value_of(parameters.any("destination"), "destination", parse_address);
+    question.destination = parameters.value("destination", parse_address);
     question.source = question.destination;  // of the same family
     question.source.bytes.fill(0);
-    if (parameters.has("source"))
-        question.source = value_of(parameters.any("source"), "source", parse_address);
+    if (parameters.has("source")) question.source = parameters.value("source", parse_address);
     if (question.source.is_v6 != question.destination.is_v6)
         refuse("source", "is not of the destination's family");
-    const auto number = [&](const char* name, std::uint64_t otherwise, std::uint64_t high) {
-        return parameters.has(name) ? parameters.integer(name, 0, high) : otherwise;
-    };
     if (parameters.has("qp"))
         question.queue_pair = static_cast<std::uint32_t>(parameters.integer("qp", 0, max_qp));
-    question.protocol = static_cast<std::uint8_t>(number("protocol", ip_protocol::udp, 255));
-    question.source_port = static_cast<std::uint16_t>(number("sport", 0, max_port));
-    question.destination_port =
-        static_cast<std::uint16_t>(number("dport", question.queue_pair ? roce_udp_port : 0, max_port));
+    question.protocol =
+        static_cast<std::uint8_t>(parameters.integer_or("protocol", 0, 255, ip_protocol::udp));
+    question.source_port = static_cast<std::uint16_t>(parameters.integer_or("sport", 0, max_port, 0));
+    question.destination_port = static_cast<std::uint16_t>(
+        parameters.integer_or("dport", 0, max_port, question.queue_pair ? roce_udp_port : 0));
     return question;
 }
 

@@ -81,7 +81,7 @@ constexpr std::array errors{
     throw std::logic_error(fmt::format("{}: {}", type, why));
 }
 
-// One pass over the text; every function leaves `rest` behind what it has read.
+// A pass over the text; every function leaves `rest` behind what it has read.
 class Reader {
   public:
     explicit Reader(std::string_view text) : whole_(text), rest_(text) {}

@@ -7,7 +7,6 @@
 #include <new>
 #include <set>
 
-#include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/serve/server/api.hh"
 #include "control/serve/server/spare_memory.hh"
@@ -55,7 +54,7 @@ const RpcMethod& method_of(std::string_view name) {
     if (found != methods.end()) return *found;
     std::string known;
     for (const RpcMethod& method : methods) append_item(known, ", ", method.name);
-    throw RpcError{RpcCode::no_method, "no method " + sluice::in_quotes(name), {{"allowed", known}}};
+    throw RpcError{RpcCode::no_method, "no method " + in_quotes(name), {{"allowed", known}}};
 }
 
 void check_shape(const Json& request) {
@@ -63,7 +62,7 @@ void check_shape(const Json& request) {
     if (!request.is_object()) invalid("a request is an object");
     for (const auto& [name, value] : request.items())
         if (name != "jsonrpc" && name != "id" && name != "method" && name != "params")
-            throw RpcError{RpcCode::invalid_request, "a request has no member " + sluice::in_quotes(name)};
+            throw RpcError{RpcCode::invalid_request, "a request has no member " + in_quotes(name)};
     if (!request.contains("jsonrpc") || request["jsonrpc"] != "2.0") invalid("\"jsonrpc\" must be \"2.0\"");
     if (!request.contains("method") || !request["method"].is_string()) invalid("\"method\" must be a string");
     if (request.contains("params") && !request["params"].is_object())
@@ -85,8 +84,7 @@ void check_names(const RpcMethod& method, const Json& given) {
         }
     }
     for (const auto& [name, value] : given.items())
-        if (!known.contains(name))
-            throw wrong_parameter(name, "unknown parameter " + sluice::in_quotes(name));
+        if (!known.contains(name)) throw wrong_parameter(name, "unknown parameter " + in_quotes(name));
 }
 
 bool valid_id(const Json& id) { return id.is_string() || id.is_number_integer() || id.is_null(); }
@@ -176,7 +174,7 @@ std::string_view trimmed(std::string_view text) {
 // routes. The same for all lines of usual length, so that no other block is asked for.
 std::size_t max_memory(const Config& config, std::size_t line_bytes) {
     constexpr std::size_t megabyte = std::size_t{1} << 20U;
-    // Of `why`: what recorders hold, copied, and the explanations.
+    // `why` copies the recorders' events, and explains them.
     const std::size_t recorded = config.ports.size() * config.decisions.recorder * 512 + 4 * megabyte;
     return megabyte + recorded + config.ports.size() * megabyte / 4 +
            8192 * (config.routes->size() + config.neighbors->size()) +
@@ -193,33 +191,39 @@ RpcError wrong_parameter(std::string_view name, std::string message, const Json&
     return {RpcCode::bad_parameters, std::move(message), std::move(data)};
 }
 
+RpcError RpcParameters::wrong(const char* name, std::string_view why, const Json& more) const {
+    return wrong_parameter(path_ + name, fmt::format("parameter \"{}{}\" {}", path_, name, why), more);
+}
+
 const Json& RpcParameters::any(const char* name) {
-    const auto found = object_.find(name);
-    if (found == object_.end()) throw wrong_parameter(name, fmt::format("parameter \"{}\" is missing", name));
-    return *found;
+    if (!has(name)) throw wrong(name, "is missing");
+    return object_[name];
 }
 
 std::string RpcParameters::text(const char* name) {
     const Json& value = any(name);
-    if (!value.is_string())
-        throw wrong_parameter(name, fmt::format("parameter \"{}\" must be a string", name));
+    if (!value.is_string()) throw wrong(name, "must be a string");
     return value.get<std::string>();
 }
 
 bool RpcParameters::boolean(const char* name) {
     const Json& value = any(name);
-    if (!value.is_boolean())
-        throw wrong_parameter(name, fmt::format("parameter \"{}\" must be true or false", name));
+    if (!value.is_boolean()) throw wrong(name, "must be true or false");
     return value.get<bool>();
 }
 
 std::uint64_t RpcParameters::integer(const char* name, std::uint64_t low, std::uint64_t high) {
     const Json& value = any(name);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high)
-        throw wrong_parameter(
-            name, fmt::format("parameter \"{}\" must be an integer from {} to {}", name, low, high),
-            {{"allowed", fmt::format("{} to {}", low, high)}});
+        throw wrong(name, fmt::format("must be an integer from {} to {}", low, high),
+                    {{"allowed", fmt::format("{} to {}", low, high)}});
     return value.get<std::uint64_t>();
+}
+
+void RpcParameters::only(std::initializer_list<std::string_view> names) const {
+    for (const auto& [name, value] : object_.items())
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            throw wrong(name.c_str(), "is unknown");
 }
 
 std::string refuse_line(RpcCode code, std::string_view message) {

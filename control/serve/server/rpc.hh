@@ -5,6 +5,7 @@
 // sentence, and in `data` the known ones of: path, value, allowed, do.
 #pragma once
 
+#include <fmt/format.h>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -12,6 +13,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "control/config/schema/values.hh"
 
 namespace sluice {
 
@@ -51,15 +54,28 @@ std::size_t max_memory(const Config& config, std::size_t line_bytes);
 // Throws RpcError (refused) with the error's text, if there is one.
 void refuse_if(std::string error);
 
-// Of a parameter that is missing or wrong; `more`: what is known of allowed and do.
+// Refuses a parameter that is missing or wrong; `more` may have "allowed" and "do".
 RpcError wrong_parameter(std::string_view name, std::string message, const Json& more = Json::object());
 
-// A request's parameters, which its method has, each asked for by name.
+// The value of a string at this path of the parameters; throws RpcError (bad_parameters).
+template <class T>
+T parsed_parameter(const Json& json, const std::string& path, ParsedValue<T> (*parse)(std::string_view)) {
+    if (!json.is_string()) throw wrong_parameter(path, path + ": must be a string");
+    auto value = parse(json.get_ref<const std::string&>());
+    if (value) return std::move(*value);
+    const auto& [wrong, remedy] = value.error();
+    throw wrong_parameter(path, fmt::format("{}: {} {}", path, in_quotes(json.get<std::string>()), wrong),
+                          remedy.empty() ? Json::object() : Json{{"do", remedy}});
+}
+
+// A request's parameters, which its method has, each asked for by name; or an object inside one, whose path
+// ("routes[0].") errors have before the name.
 class RpcParameters {
   public:
-    explicit RpcParameters(const Json& object) : object_(object) {}
+    explicit RpcParameters(const Json& object, std::string path = {})
+        : object_(object), path_(std::move(path)) {}
 
-    bool has(const char* name) const { return object_.contains(name); }
+    bool has(const char* name) const { return object_.is_object() && object_.contains(name); }
     std::string text(const char* name);
     std::string text_or(const char* name, std::string fallback) {
         return has(name) ? text(name) : std::move(fallback);
@@ -67,10 +83,23 @@ class RpcParameters {
     bool boolean(const char* name);
     bool boolean_or(const char* name, bool fallback) { return has(name) ? boolean(name) : fallback; }
     std::uint64_t integer(const char* name, std::uint64_t low, std::uint64_t high);
+    std::uint64_t integer_or(const char* name, std::uint64_t low, std::uint64_t high,
+                             std::uint64_t fallback) {
+        return has(name) ? integer(name, low, high) : fallback;
+    }
+    template <class T>
+    T value(const char* name, ParsedValue<T> (*parse)(std::string_view)) {
+        return parsed_parameter(any(name), path_ + name, parse);
+    }
     const Json& any(const char* name);
+    // Refuses an object with other members.
+    void only(std::initializer_list<std::string_view> names) const;
 
   private:
+    RpcError wrong(const char* name, std::string_view why, const Json& more = Json::object()) const;
+
     const Json& object_;
+    std::string path_;
 };
 
 class Api;

@@ -43,7 +43,7 @@ std::string cannot_listen(const std::string& path) {
     if (path.size() >= sizeof(sockaddr_un::sun_path)) return "the path of a socket has at most 107 bytes";
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) return {};
-    if (!S_ISSOCK(status.st_mode)) return "there is a file of that name that is no socket; do: remove it";
+    if (!S_ISSOCK(status.st_mode)) return "there is a file of that name that is not a socket; do: remove it";
     boost::system::error_code error;
     asio::io_context io;
     Protocol::socket probe(io);

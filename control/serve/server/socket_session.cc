@@ -106,7 +106,7 @@ void ControlServer::Session::serve_soon() {
     boost::asio::post(socket_.get_executor(), turn([this] { serve(); }));
 }
 
-// One request of the bytes read.
+// Answers the first request in the bytes read.
 void ControlServer::Session::serve() {
     if (closing_) return;
     if (is_full()) {

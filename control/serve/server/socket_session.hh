@@ -1,4 +1,4 @@
-// One client of the control socket. Lives as long as it waits to read, to write or for its turn, or the
+// A client of the control socket. Lives as long as it waits to read, to write or for its turn, or the
 // server has it.
 //
 // Every turn is a handler of the loop and does one thing: it reads once, answers one request, writes once, or

@@ -10,10 +10,10 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/wrapped.hh"
 #include "dataplane/base/eal.hh"
+#include "dataplane/ports/device.hh"
 #include "dataplane/ports/kernel_interface.hh"
 #include "dataplane/ports/pci_device.hh"
 #include "dataplane/ports/port_capabilities.hh"
-#include "lib/values/pci_address.hh"
 
 namespace sluice {
 namespace {
@@ -49,8 +49,7 @@ std::string list_text(const std::vector<unsigned>& numbers) {
     return text;
 }
 
-// Drivers of the kernel, and those of DPDK that take the same cards. Cards that are none of these are asked
-// when they start.
+// Drivers of the kernel, and those of DPDK for the same cards. Other cards are asked at the start.
 struct DriverPair {
     std::string_view kernel, dpdk;
 };
@@ -62,7 +61,7 @@ constexpr std::array driver_pairs{
     DriverPair{"virtio_net", "net_virtio"}, DriverPair{"virtio-pci", "net_virtio"},
     DriverPair{"vmxnet3", "net_vmxnet3"}};
 
-// PFC when DPDK takes the card, as far as it can be known before its driver answers.
+// PFC of the card under DPDK, as far as known without asking its driver.
 std::string pfc_of(const NetworkCard& card) {
     const auto* pair = std::find_if(driver_pairs.begin(), driver_pairs.end(),
                                     [&](const DriverPair& each) { return each.kernel == card.driver; });
@@ -74,7 +73,11 @@ std::string pfc_of(const NetworkCard& card) {
     return fmt::format("PFC as a DPDK port: {}, {}", to_string(pfc.tx), pfc.why);
 }
 
-// Of "what; do: command".
+Diagnosis wrong(std::string what, std::string remedy) {
+    return {Health::wrong, {}, std::move(what), std::move(remedy)};
+}
+
+// Splits "what; do: command".
 Diagnosis refused_text(const std::string& subject, const std::string& text) {
     const std::size_t at = text.find("; do: ");
     return {Health::wrong, subject, text.substr(0, at),
@@ -100,10 +103,9 @@ Diagnosis of_cpus(const MachineFacts& facts) {
 }
 
 Diagnosis of_numa(const MachineFacts& facts) {
-    std::string nodes;
-    for (const std::string& cpus : facts.numa) append_item(nodes, " | ", cpus);
     if (facts.numa.size() < 2) return {Health::good, "NUMA", "one node", {}};
-    return {Health::note, "NUMA", fmt::format("{} nodes, with CPUs {}", facts.numa.size(), nodes),
+    return {Health::note, "NUMA",
+            fmt::format("{} nodes, with CPUs {}", facts.numa.size(), fmt::join(facts.numa, " | ")),
             "name cores of the node of the card"};
 }
 
@@ -114,7 +116,7 @@ Diagnosis of_memory(const MachineFacts& facts) {
 
 Diagnosis of_hugepages(const MachineFacts& facts) {
     std::string text;
-    for (const HugepageKind& kind : facts.hugepages)
+    for (const HugepagePool& kind : facts.hugepages)
         if (kind.pages != 0)
             append_item(
                 text, ", ",
@@ -145,7 +147,7 @@ Diagnosis of_iommu(const MachineFacts& facts) {
         "vfio-pci does not take them"};
 }
 
-// The parts of /sys that DPDK reads when it starts; containers may lack them.
+// DPDK reads /sys when it starts; containers may lack parts of it.
 Diagnosis of_sysfs(const MachineFacts& facts) {
     if (!facts.sysfs_lack.empty()) return refused_text("sysfs", facts.sysfs_lack);
     if (facts.sysfs_lack_of_cards.empty()) return {Health::good, "sysfs", "mounted", {}};
@@ -185,53 +187,32 @@ Diagnosis of_card(const NetworkCard& card) {
     return {Health::good, "interface " + card.interface, what, {}};
 }
 
-// --- for a configuration
-// --------------------------------------------------------------------------------------
-
-// The interface of a device string: "xdp:eth1", "net_af_packet0,iface=eth1". Empty: none.
-std::string interface_of(std::string_view device) {
-    constexpr std::string_view xdp = "xdp:", key = ",iface=";
-    if (device.starts_with(xdp)) return std::string(device.substr(xdp.size(), device.find(',') - xdp.size()));
-    const std::size_t at = device.find(key);
-    if (at == device.npos) return {};
-    const std::string_view rest = device.substr(at + key.size());
-    return std::string(rest.substr(0, rest.find(',')));
-}
-
-// The first thing that is wrong with a port on an interface of the kernel.
+// The first problem of a port on an interface of the kernel.
 Diagnosis of_interface(const PortConfig& port, const std::string& name, const MachineFacts& facts) {
     const bool is_xdp = port.device.starts_with("xdp:");
     const auto card = std::find_if(facts.cards.begin(), facts.cards.end(),
                                    [&](const NetworkCard& each) { return each.interface == name; });
     if (card == facts.cards.end())
-        return {Health::wrong, {}, fmt::format("there is no interface {}", name), "ip link show"};
+        return wrong(fmt::format("there is no interface {}", name), "ip link show");
     if (!card->owner.empty()) return refused_text({}, InterfaceClaim::taken_text(name, card->owner));
     if (!(is_xdp ? facts.xdp_sockets : facts.packet_sockets))
-        return {Health::wrong,
-                {},
-                "this kernel has no sockets of its kind",
-                is_xdp ? "use net_af_packet, or a kernel with CONFIG_XDP_SOCKETS"
-                       : "use a kernel with CONFIG_PACKET"};
+        return wrong("this kernel has no sockets of its kind",
+                     is_xdp ? "use net_af_packet, or a kernel with CONFIG_XDP_SOCKETS"
+                            : "use a kernel with CONFIG_PACKET");
     const std::string missing =
         is_xdp ? lacking(facts, {net_raw, net_admin, bpf, sys_admin}) : lacking(facts, {net_raw});
     if (!missing.empty())
-        return {Health::wrong,
-                {},
-                fmt::format("{} needs {}", port.device, missing),
-                "run as root, or grant it in the unit (AmbientCapabilities=)"};
+        return wrong(fmt::format("{} needs {}", port.device, missing),
+                     "run as root, or grant it in the unit (AmbientCapabilities=)");
     if (is_xdp && card->receive_queues != port.rx_queues)
-        return {Health::wrong,
-                {},
-                fmt::format("{} has {} receive queues, and the port takes the frames of {}", name,
-                            card->receive_queues, port.rx_queues),
-                fmt::format("ethtool -L {} combined {}, or rx_queues = {}", name, port.rx_queues,
-                            card->receive_queues)};
+        return wrong(fmt::format("{} has {} receive queues, and the port takes the frames of {}", name,
+                                 card->receive_queues, port.rx_queues),
+                     fmt::format("ethtool -L {} combined {}, or rx_queues = {}", name, port.rx_queues,
+                                 card->receive_queues));
     if (card->mtu < port.mtu)
-        return {Health::wrong,
-                {},
-                fmt::format("MTU {} of {} is below the port's {}: the kernel refuses larger packets",
-                            card->mtu, name, port.mtu),
-                fmt::format("ip link set {} mtu {}", name, port.mtu)};
+        return wrong(fmt::format("MTU {} of {} is below the port's {}: the kernel refuses larger packets",
+                                 card->mtu, name, port.mtu),
+                     fmt::format("ip link set {} mtu {}", name, port.mtu));
     if (!card->is_up)
         return {Health::note,
                 {},
@@ -247,7 +228,7 @@ Diagnosis of_pci(const Config& config, const std::string& address, const Machine
         if (!obstacle.empty()) return refused_text({}, obstacle);
     const HugepagePool pool = read_hugepages(root);
     if (auto lack = Eal::lacks_of_hugepages(eal_options(config), pool, pool.free_bytes()))
-        return {Health::wrong, {}, std::move(lack->wrong), std::move(lack->remedy)};
+        return wrong(std::move(lack->wrong), std::move(lack->remedy));
     return {Health::good, {}, fmt::format("{} is handed over by {}", address, device.driver()), {}};
 }
 
@@ -286,13 +267,12 @@ std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts,
         all.push_back({Health::wrong, "kernel", "routes and TAPs need " + missing,
                        "run as root, or grant it in the unit (AmbientCapabilities=)"});
     for (const auto& [name, port] : config.ports) {
-        const std::string interface = interface_of(port.device);
-        const auto address = full_pci_address(std::string_view(port.device).substr(0, port.device.find(',')));
+        const DeviceText device = parse_device(port.device);
         Diagnosis found{Health::good, {}, "a software device", {}};
-        if (address)
-            found = of_pci(config, *address, facts, root);
-        else if (!interface.empty())
-            found = of_interface(port, interface, facts);
+        if (device.has("pci"))
+            found = of_pci(config, device.pci_address, facts, root);
+        else if (!device.interface.empty())
+            found = of_interface(port, device.interface, facts);
         found.subject = "port " + name;
         all.push_back(std::move(found));
     }
@@ -300,7 +280,7 @@ std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts,
 }
 
 std::string doctor_text(const std::vector<Diagnosis>& found) {
-    constexpr std::array<std::string_view, 3> marks{"ok", "note", "WRONG"};
+    constexpr std::array<std::string_view, 3> marks{"ok", "note", "error"};
     constexpr std::size_t indent = 26, width = 130;
     std::string text;
     for (const Diagnosis& each : found) {

@@ -1,5 +1,4 @@
-// `sluiced doctor`: what a machine gives to a switch, what is wrong for a configuration, and the command that
-// mends it.
+// `sluiced doctor`: facts about the machine, problems for a configuration, and commands that fix them.
 #pragma once
 
 #include <string>
@@ -19,15 +18,14 @@ struct Diagnosis {
     std::string remedy;   // a command, or empty
 };
 
-// What the machine gives, in a fixed order of subjects. `root`: of the file system, for tests.
+// Diagnoses the machine.
 std::vector<Diagnosis> diagnose(const MachineFacts& facts);
 
-// What the configuration wants and does not get; one `good` line for each port that has what it needs.
-// `config` has no errors of its own (`judge_config`).
+// Diagnoses the machine for a configuration without errors. `root`: of the file system, for tests.
 std::vector<Diagnosis> diagnose(const Config& config, const MachineFacts& facts,
                                 const std::string& root = {});
 
-// A line for each, and one below it with the command.
+// A line for each, and the command below it.
 std::string doctor_text(const std::vector<Diagnosis>& found);
 
 bool is_wrong(const std::vector<Diagnosis>& found);

@@ -4,9 +4,10 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "control/config/lint/memory.hh"
+#include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
 #include "dataplane/base/eal.hh"
 #include "dataplane/ports/kernel_interface.hh"
 
@@ -65,7 +66,7 @@ std::uint64_t effective_capabilities(const std::string& root) {
     return bits;
 }
 
-// The least of the limits up to the root of version 2's hierarchy, in CPUs; 0: none.
+// The least limit up to the root of version 2's hierarchy, in CPUs; 0: none.
 double cpu_quota(const std::string& root) {
     std::string path;
     std::ifstream file(root + "/proc/self/cgroup");
@@ -82,8 +83,8 @@ double cpu_quota(const std::string& root) {
     }
 }
 
-std::vector<HugepageKind> hugepage_kinds(const std::string& root) {
-    std::vector<HugepageKind> kinds;
+std::vector<HugepagePool> hugepage_kinds(const std::string& root) {
+    std::vector<HugepagePool> kinds;
     const std::string folder = root + "/sys/kernel/mm/hugepages";
     for (const std::string& name : names_in(folder)) {  // "hugepages-2048kB"
         constexpr std::string_view head = "hugepages-";
@@ -132,23 +133,12 @@ NetworkCard card_of(const std::string& root, const std::string& folder, const st
 
 std::vector<unsigned> cpu_list(std::string_view text) {
     std::vector<unsigned> cpus;
-    while (!text.empty()) {
-        unsigned first = 0;
-        const char* end = text.data() + text.size();
-        auto [at, error] = std::from_chars(text.data(), end, first);
-        if (error != std::errc{}) return cpus;
-        unsigned last = first;
-        if (at != end && *at == '-') {
-            std::tie(at, error) = [&] {
-                const auto read = std::from_chars(at + 1, end, last);
-                return std::pair(read.ptr, read.ec);
-            }();
-            if (error != std::errc{}) return cpus;
-        }
-        if (last < first || last >= max_cpus) return cpus;
-        for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
-        if (at == end || *at != ',') return cpus;
-        text.remove_prefix(static_cast<std::size_t>(at + 1 - text.data()));
+    for (const std::string& range : split(text, ',')) {
+        const std::size_t dash = range.find('-');
+        const auto first = parse_integer(range.substr(0, dash));
+        const auto last = dash == range.npos ? first : parse_integer(range.substr(dash + 1));
+        if (!first || !last || *last < *first || *last >= max_cpus) return cpus;
+        for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<unsigned>(cpu));
     }
     return cpus;
 }
@@ -175,7 +165,7 @@ MachineFacts machine_facts(const std::string& root) {
     facts.capabilities = effective_capabilities(root);
     const std::string interfaces = root + "/sys/class/net";
     for (const std::string& name : names_in(interfaces)) {
-        // Beside interfaces there may be files, as bonding_masters.
+        // The folder may have files, as bonding_masters.
         if (name != "lo" && fs::is_directory(interfaces + "/" + name, error))
             facts.cards.push_back(card_of(root, interfaces, name));
     }

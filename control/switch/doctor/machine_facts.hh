@@ -1,5 +1,4 @@
-// What the kernel says of this machine, in /proc and /sys: read without privileges, nothing changed. A fact
-// that the kernel does not show is empty, or 0.
+// Facts about this machine from /proc and /sys, read without privileges; empty or 0 where not shown.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "control/config/lint/lint.hh"
+#include "dataplane/base/eal.hh"
 
 namespace sluice {
 
@@ -21,22 +21,18 @@ struct NetworkCard {
     std::string owner;  // process of the switch that has the interface as a port; empty: none has
 };
 
-struct HugepageKind {
-    std::uint64_t page_bytes = 0, pages = 0, free = 0;
-};
-
 struct MachineFacts {
-    std::string kernel;                // "6.1.0-13-amd64"
-    std::vector<unsigned> cpus;        // that this process may run on
-    std::vector<unsigned> isolated;    // CPUs kept free of other programs
-    std::vector<std::string> numa;     // CPUs of each node: "0-15"
-    bool smt = false;                  // two threads share a core
-    double cpu_quota = 0;              // CPUs that a cgroup allows, 0: no limit
-    std::optional<MemoryRoom> memory;  // that is left
-    std::vector<HugepageKind> hugepages;
-    std::string clock_source;         // "tsc"
-    std::string sysfs_lack;           // a part of /sys without which nothing starts, with the remedy
-    std::string sysfs_lack_of_cards;  // likewise no port on a card
+    std::string kernel;                   // "6.1.0-13-amd64"
+    std::vector<unsigned> cpus;           // that this process may run on
+    std::vector<unsigned> isolated;       // CPUs kept free of other programs
+    std::vector<std::string> numa;        // CPUs of each node: "0-15"
+    bool smt = false;                     // two threads share a core
+    double cpu_quota = 0;                 // CPUs that a cgroup allows, 0: no limit
+    std::optional<MemoryRoom> memory;     // that is left
+    std::vector<HugepagePool> hugepages;  // by size
+    std::string clock_source;             // "tsc"
+    std::string sysfs_lack;               // a part of /sys without which nothing starts, with the remedy
+    std::string sysfs_lack_of_cards;      // likewise no port on a card
     bool iommu = false;
     bool vfio = false;  // its module is there
     bool packet_sockets = false, xdp_sockets = false;
@@ -47,7 +43,7 @@ struct MachineFacts {
 // `root`: of the file system, for tests.
 MachineFacts machine_facts(const std::string& root = {});
 
-// "0-3,8" as numbers; what is no list is empty.
+// "0-3,8" as numbers; empty for text that is not a list.
 std::vector<unsigned> cpu_list(std::string_view text);
 
 }  // namespace sluice

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-// Keys at which two maps differ; `same` compares values that both have.
+// Adds the keys at which two maps differ; `same` compares values.
 template <class Map, class Key, class Same>
 void differences(const Map& from, const Map& to, std::set<Key>& changed, Same same) {
     for (const auto& [key, value] : from)
@@ -20,7 +20,7 @@ void differences(const Map& from, const Map& to, std::set<Key>& changed, Same sa
         if (!from.contains(key)) changed.insert(key);
 }
 
-// Destinations that no router forwards: every link has such routes of its own.
+// Multicast and link-local destinations: every link has such routes.
 bool is_of_link(const IpPrefix& prefix) {
     const auto& bytes = prefix.address.bytes;
     if (!prefix.address.is_v6) return prefix.length >= 4 && bytes[0] >> 4 == 0xE;
@@ -62,12 +62,11 @@ void KernelTables::learn(const KernelAddress& entry) {
     change_local(host_prefix(address));
 }
 
-// Loopback and link-local ones never come to be routed.
 void KernelTables::change_local(const IpPrefix& prefix) {
     changed_local_.insert(prefix);
     own_changed_ = true;
     if (prefix == host_prefix(prefix.address)) return;
-    // It hides the routes within it, which come back when it goes.
+    // It hides the routes within it.
     for (auto at = routes_.lower_bound(prefix); at != routes_.end() && contains(prefix, at->first.address);
          ++at)
         changed_prefixes_.insert(at->first);
@@ -103,7 +102,7 @@ void KernelTables::know(std::set<std::string>& names, const std::string& name, b
         not_mirrored_.push_back(name);
 }
 
-// Whether the table `local` answers for all of the prefix.
+// True when the table `local` covers the prefix.
 bool KernelTables::is_local(const IpPrefix& prefix) const {
     for (int length = prefix.length; length >= 0; --length) {
         const IpPrefix around = network_of({prefix.address, static_cast<std::uint8_t>(length)});
@@ -135,7 +134,7 @@ void KernelTables::count_gateways(const Route& route, bool more) {
         if (!leg.via || !is_ours(leg)) continue;
         const Place place{leg.index, *leg.via};
         const auto counted = gateways_.try_emplace(place, 0).first;
-        // A new one is to be kept, one that is none any more need not be.
+        // The kernel keeps a new gateway resolved, and no longer keeps one without routes.
         if (counted->second == 0) wanted_.insert(place);
         if (more) {
             ++counted->second;
@@ -312,7 +311,7 @@ void KernelTables::change_neighbors(const IpPrefix& prefix) {
             changed_neighbors_.insert({at->first, ports_.at(index)});
 }
 
-// As in the kernel packets go to a neighbor where the route leads to its link.
+// As in the kernel, packets go to a neighbor when the route leads to its link.
 RouteChanges::Neighbor KernelTables::wanted_neighbor(const NeighborKey& key) const {
     RouteChanges::Neighbor wanted{key, {}};
     const auto known = neighbors_.find(key.address);
@@ -351,8 +350,7 @@ void KernelTables::repeat() {
     for (const auto& [address, interfaces] : neighbors_)
         for (const auto& [index, neighbor] : interfaces)
             changed_neighbors_.insert({address, ports_.at(index)});
-    for (const auto& [address, interfaces] : addresses_) changed_local_.insert(host_prefix(address));
-    for (const auto& [prefix, interfaces] : local_) changed_local_.insert(prefix);
+    changed_local_.merge(own());
 }
 
 std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
@@ -360,7 +358,7 @@ std::vector<KernelTables::Wanted> KernelTables::take_wanted(std::size_t most) {
     while (!wanted_.empty() && taken.size() < most) {
         const auto [index, address] = wanted_.extract(wanted_.begin()).value();
         const auto known = neighbors_.find(address);
-        // To resolve a neighbor that an operator has set would undo the setting.
+        // Resolving would undo an operator's permanent neighbor.
         if (known != neighbors_.end() && known->second.contains(index) && known->second.at(index).permanent)
             continue;
         taken.push_back({index, address, gateways_.contains({index, address})});

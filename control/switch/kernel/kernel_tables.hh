@@ -1,10 +1,10 @@
-// The kernel's routes, neighbors and addresses as far as they concern our ports, and the changes of ours that
-// follow: the mirror without its socket.
+// The kernel's routes, neighbors and addresses at our ports, and the changes of our tables that follow: the
+// mirror of the kernel without its socket.
 //
 // A port here is an interface of the kernel that is one of our devices. The table `local` comes first, as in
-// the kernel: what it has is the machine's own, on any interface. Then, of a prefix, the route of lowest
-// metric counts, with the legs that go out of our ports; one that leaves by other interfaces only is none of
-// ours, but its packets do not go by a shorter prefix either, nor do those of a `throw`.
+// the kernel: its prefixes are the machine's own, on any interface. Of a prefix the route of lowest metric
+// counts, with its legs by our ports. A route by other interfaces only is not ours, but its packets do not go
+// by a shorter prefix either, nor do those of a `throw`.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ class KernelTables {
     explicit KernelTables(Ports ports) : ports_(std::move(ports)) {}
 
     void apply(const KernelMessage& message);
-    // After a full dump, perhaps for other ports: entries that are not in `fresh` have gone.
+    // After a full dump, perhaps for other ports: removes entries that are not in `fresh`.
     void replace(KernelTables fresh);
 
-    // The changes for our tables since the last call; the cost is that of the changes.
+    // The changes for our tables since the last call.
     RouteChanges take_changes();
-    // From now on every entry is a change once more.
+    // Makes every entry a change again.
     void repeat();
 
-    // Of the interfaces that are our ports, since the last call.
+    // Changes of our ports' interfaces since the last call.
     struct LinkNotice {
         std::string port;
         KernelLink before;
@@ -42,8 +42,8 @@ class KernelTables {
     };
     std::vector<LinkNotice> take_link_notices() { return std::exchange(link_notices_, {}); }
 
-    // Neighbors that the kernel is to resolve, at most so many: gateways of routes by our ports, which it is
-    // to keep resolved, and neighbors that are stale.
+    // At most so many neighbors for the kernel to resolve: gateways of routes by our ports, which it is to
+    // keep resolved, and stale neighbors.
     struct Wanted {
         int interface;
         IpAddress address;
@@ -54,16 +54,19 @@ class KernelTables {
     void want(const IpAddress& destination);
     std::vector<Wanted> gateways() const;
 
-    // Whether something happened that the kernel does not send by itself: a link that went up or down, or a
-    // next hop object, takes IPv4 routes with it without a word; of routes beside each other only one is kept
-    // here.
+    // True when a full dump is needed: a link that went up or down, or a next hop object, removes IPv4 routes
+    // without notice, and of several routes of a prefix and metric these tables keep one.
     bool take_asks_again() { return std::exchange(asks_again_, false); }
 
-    // Addresses of every interface, and the table `local`: packets to them are this machine's.
+    // Addresses of every interface, and the prefixes of the table `local`.
     std::set<IpPrefix> own() const;
+    bool has_address(int interface, const IpAddress& address) const {
+        const auto found = addresses_.find(address);
+        return found != addresses_.end() && found->second.contains(interface);
+    }
     bool take_own_changed() { return std::exchange(own_changed_, false); }
 
-    // Of a route of the kernel that drops packets, iproute2's word for it; empty: it is by no port of ours.
+    // iproute2's word for a route of the kernel that drops packets; empty: another route.
     std::string_view drop_word(const IpPrefix& prefix) const;
 
     std::size_t routes() const { return routes_.size(); }
@@ -73,7 +76,7 @@ class KernelTables {
     std::size_t routes_by_tos() const { return by_tos_.size(); }
     std::size_t routes_by_source() const { return by_source_.size(); }
     std::size_t rules() const { return rules_.size(); }  // policy rules, of which none is followed
-    // Names of routes and rules that are not mirrored as the kernel has them, since the last call.
+    // Names of routes and rules that the switch does not follow as the kernel does, since the last call.
     std::vector<std::string> take_not_mirrored() { return std::exchange(not_mirrored_, {}); }
     std::size_t neighbors() const { return neighbors_.size(); }
     const Ports& ports() const { return ports_; }
@@ -105,15 +108,15 @@ class KernelTables {
     void know(std::set<std::string>& names, const std::string& name, bool there);
     void change_local(const IpPrefix& prefix);
     bool is_local(const IpPrefix& prefix) const;
-    // The only way a route changes. Null: it is gone.
+    // Every change of a route; null: it is gone.
     void store(const IpPrefix& prefix, std::uint32_t metric, const Route* route);
     void count_gateways(const Route& route, bool more);
-    // Entries of an interface that is a port of ours on one side only are a change.
+    // Entries of interfaces that are ports on one side only are changes.
     void change_ports(const KernelTables& fresh);
     const Route* best(const IpPrefix& prefix) const;
-    // Of the longest prefix; null: there is none.
+    // The route of the longest prefix, or null.
     const Route* route_to(const IpAddress& destination) const;
-    // Those of a prefix are a change: the route may lead to them, or not any more.
+    // Makes the neighbors within a prefix changes, whose packets may go by its route.
     void change_neighbors(const IpPrefix& prefix);
     RouteChanges::Neighbor wanted_neighbor(const NeighborKey& key) const;
     bool is_ours(const KernelLeg& leg) const { return ports_.contains(leg.index); }

@@ -20,7 +20,7 @@
 namespace sluice {
 namespace {
 
-// Attributes by type, those beyond `most` left out. A later one of a type counts.
+// Attributes by type, up to `most`; the last of a type counts.
 template <std::uint16_t most>
 class Attributes {
   public:
@@ -33,7 +33,7 @@ class Attributes {
             if (const std::uint16_t type = mnl_attr_get_type(attribute); type <= most)
                 found_[type] = attribute;
     }
-    // Behind the message's own header of so many bytes. Its end is not rounded up: behind it may be nothing.
+    // The attributes behind a header of so many bytes. The end is not rounded up to alignment.
     Attributes(const nlmsghdr* message, std::size_t header)
         : Attributes(mnl_nlmsg_get_payload_offset(message, header),
                      reinterpret_cast<const char*>(message) + message->nlmsg_len) {}
@@ -150,7 +150,7 @@ std::vector<KernelLeg> legs_in(const nlattr* multipath, unsigned family) {
         const std::size_t bytes = hop->rtnh_len;
         if (bytes < sizeof(rtnexthop) || bytes > left) break;
         const Attributes<RTA_VIA> found(at + sizeof(rtnexthop), at + bytes);
-        // Also one whose link is down: workers pass it over, and its flows come back to it.
+        // A leg whose link is down stays: workers skip it meanwhile.
         legs.push_back({hop->rtnh_ifindex, gateway_in(found, family), hop->rtnh_hops + 1U});
         const std::size_t step = std::min<std::size_t>(left, NLMSG_ALIGN(bytes));
         at += step;
@@ -215,7 +215,7 @@ std::optional<KernelMessage> route_in(const nlmsghdr* message) {
     return route;
 }
 
-// Of a rule, what `ip rule` says of the packets that it is for. Not all: it is for a name.
+// The selectors of a rule as `ip rule` shows them; the main ones, for a name.
 std::string selectors_in(const fib_rule_hdr* header, const Attributes<FRA_DPORT_RANGE>& found) {
     std::string text = (header->flags & FIB_RULE_INVERT) != 0 ? "not from " : "from ";
     const auto side = [&](std::uint16_t type, std::uint8_t length) -> std::string {
@@ -278,31 +278,26 @@ std::optional<KernelMessage> rule_in(const nlmsghdr* message) {
 }
 
 std::optional<KernelMessage> message_in(const nlmsghdr* message) {
-    switch (message->nlmsg_type) {
+    static_assert(RTM_NEWLINK % 2 == 0 && RTM_DELLINK == RTM_NEWLINK + 1);  // and so of the others
+    switch (message->nlmsg_type & ~1U) {
         case RTM_NEWLINK:
-        case RTM_DELLINK:
             return link_in(message);
         case RTM_NEWADDR:
-        case RTM_DELADDR:
             return address_message(message);
         case RTM_NEWNEIGH:
-        case RTM_DELNEIGH:
             return neighbor_in(message);
         case RTM_NEWROUTE:
-        case RTM_DELROUTE:
             return route_in(message);
         case RTM_NEWRULE:
-        case RTM_DELRULE:
             return rule_in(message);
         case RTM_NEWNEXTHOP:
-        case RTM_DELNEXTHOP:
             return KernelNextHops{};
         default:
             return std::nullopt;
     }
 }
 
-constexpr std::uint32_t unanswered = 0;  // the sequence number of requests that need not succeed
+constexpr std::uint32_t unanswered = 0;  // the sequence number of requests without an answer
 
 // Room for a request of ours.
 struct Request {

@@ -1,5 +1,4 @@
-// The kernel's messages about links, addresses, neighbors and routes (rtnetlink(7)), as values; and their
-// socket.
+// The kernel's messages about links, addresses, neighbors and routes (rtnetlink(7)), and their socket.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +46,7 @@ struct KernelLeg {
 };
 
 struct KernelRoute {
-    // local: of the table `local`, or of that type: the machine's own, and broadcast and anycast of its
-    // links. stop: `throw`, which ends the search without a route.
+    // local: the machine's own, and broadcast and anycast of its links. stop: `throw`, which ends the search.
     enum class Kind : std::uint8_t { unicast, blackhole, unreachable, prohibit, stop, local };
     IpPrefix prefix;
     std::uint32_t metric = 0;
@@ -61,21 +59,20 @@ struct KernelRoute {
     std::vector<KernelLeg> legs;
 };
 
-// A policy rule (`ip rule`) that is not one of those which every machine has: to look into the tables local,
-// main and default.
+// A policy rule (`ip rule`) beside every machine's, which look into the tables local, main and default.
 struct KernelRule {
     bool there = true;
     std::string name;  // as `ip rule` shows it: "ip rule 100: from 10.1.0.0/16 lookup 100"
 };
 
-// An object of `ip nexthop` has changed: the kernel takes routes that went by it away without a word.
+// An object of `ip nexthop` has changed: the kernel removes its routes without notice.
 struct KernelNextHops {};
 
 using KernelMessage =
     std::variant<KernelLink, KernelAddress, KernelNeighbor, KernelRoute, KernelRule, KernelNextHops>;
 
-// A datagram's messages in order. Other kinds, other tables than main and local, and damaged messages are
-// left out; so are answers to a question before number `asked`.
+// A datagram's messages in order, without other kinds, tables other than main and local, damaged messages,
+// and answers to a question before number `asked`.
 struct KernelMessages {
     std::vector<KernelMessage> messages;
     bool done = false;         // the end of the dump
@@ -90,21 +87,19 @@ class Netlink {
         bool routes = true;  // with neighbors and rules; else links and addresses alone
         std::uint64_t receive_buffer_bytes = 8'000'000;
     };
-    // Subscribes first, so that nothing is missed between an answer and the first notice.
     static tl::expected<Netlink, std::string> open(const Options& options);
 
     enum class Ask : std::uint8_t { links, addresses, neighbors, rules, routes };
-    // All there is; its end is `done`. One question at a time. False when the kernel does not take it now.
+    // Asks for a full dump, which ends with `done`. One question at a time. False: not taken now.
     bool ask(Ask what);
-    // The next datagram; nothing when none waits. Overrun: notices are lost, ask for everything again.
+    // The next datagram, if one waits. Overrun: notices were lost, ask for everything again.
     struct Read {
         KernelMessages parsed;
         bool overrun = false;
     };
     std::optional<Read> read();
 
-    // Has the kernel find out the MAC address of a neighbor that is not permanent: again and again when it
-    // is to `keep` it, else once.
+    // Has the kernel resolve a neighbor that is not permanent, and with `keep` keep it resolved.
     void resolve(int interface, const IpAddress& address, bool keep);
 
   private:

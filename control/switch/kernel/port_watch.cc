@@ -61,7 +61,6 @@ std::vector<PortNotice> PortWatch::find_changes(const Config& config, const Swit
     return notice;
 }
 
-// An interface of the kernel is named, a card is the port's only one.
 void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool owner_sees_link, Time now,
                                 std::vector<PortNotice>& notice) {
     DevicePort& port = *watched.port;
@@ -78,8 +77,8 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
                  : fmt::format("its interface {0} has gone; it is taken again as soon as {0} is there and up",
                                port.interface_name()));
     } else if (watched.place == Place::going && !owner_sees_link) {
-        // Its owner asks nothing of the device any more. Not at the first look: an owner that saw the link
-        // come up a moment before is then in its last turn with it.
+        // Once the link is down the owner no longer touches the device. Not at the first look: the owner may
+        // still be in a turn in which it saw the link up.
         port.release();
         watched.place = Place::gone;
         watched.next_try = now + return_period;
@@ -102,7 +101,7 @@ void PortWatch::look_for_device(Watched& watched, const PortConfig& config, bool
     watched.last_error = std::move(error);
 }
 
-// A program that was removed is attached again; one that takes its place is somebody else's, and stays.
+// Attaches a removed program again; another program in its place stays.
 void PortWatch::look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice) {
     Steering* steering = watched.port->steering();
     if (steering == nullptr || watched.place != Place::there || now < watched.next_program) return;
@@ -171,8 +170,7 @@ void PortWatch::look_at_counters(Watched& watched, const PfcHonor& honor, Time n
     const auto counted = counted_by_mac(watched.port->read_physical(with_module));
     if (!counted || watched.swallows) return;
     if (!watched.first_pfc) watched.first_pfc = counted;
-    // A frame that the MAC counted a moment ago may still be in the ring: only a count that is a second old
-    // is judged.
+    // A frame that the MAC has just counted may still be in the ring, so a count must be a second old.
     if (*counted > *watched.first_pfc && !has_reached_us(honor)) {
         if (watched.seen_pfc) {
             watched.swallows = true;

@@ -1,6 +1,5 @@
-// Watches the ports' devices while the switch runs: links, cards and interfaces of the kernel that go and
-// come back, the counters of cards' MACs. Called by control now and then under the real clock; a worker is
-// never asked to wait.
+// Watches the ports' devices under the real clock: links, cards and interfaces of the kernel that go and come
+// back, the counters of cards' MACs. Control calls it periodically; workers never wait for it.
 #pragma once
 
 #include <string>
@@ -24,8 +23,8 @@ struct PortNotice {
 
 class PortWatch {
   public:
-    // How often a device that went is looked for, and an interface after it was refused. How often counters
-    // and modules are read, and programs of XDP ports are looked after.
+    // How often it looks for a lost device, tries a refused interface, reads counters and modules, and checks
+    // the programs of XDP ports.
     static constexpr Duration return_period = seconds(1);
     static constexpr Duration refused_period = seconds(10);
     static constexpr Duration counter_period = seconds(1);
@@ -37,8 +36,7 @@ class PortWatch {
 
     // In order of the ports.
     std::vector<PortNotice> find_changes(const Config& config, const Switch& device, Time now);
-    // Ports whose MAC counts PFC frames that never reach the switch, and those that have been without their
-    // program, with the reason.
+    // Ports whose MAC consumes PFC frames, and those that have been without their program, with the reason.
     const std::vector<std::string>& broken_promises() const { return broken_; }
 
   private:
@@ -64,7 +62,7 @@ class PortWatch {
                                 std::vector<PortNotice>& notice);
     void look_at_program(Watched& watched, Time now, std::vector<PortNotice>& notice);
     void look_at_speed(Watched& watched, const Config& config, std::vector<PortNotice>& notice) const;
-    // Whether frames of several packet buffers come, as the driver promises (scattered_receive).
+    // Checks the driver's promise to receive frames into several packet buffers (scattered_receive).
     static void look_for_segments(Watched& watched, const PortConfig& config,
                                   std::vector<PortNotice>& notice);
     void look_at_counters(Watched& watched, const PfcHonor& honor, Time now, std::vector<PortNotice>& notice);
@@ -73,10 +71,10 @@ class PortWatch {
     std::vector<std::string> broken_;
 };
 
-// The same of the ports' TAPs: a deleted one is made anew, as an interface is taken again that is back.
+// Watches the ports' TAPs, and makes a deleted one again.
 class TapWatch {
   public:
-    // The least time between two makings of one: repeated deletes must not keep control busy.
+    // The least time between two makings of a TAP, so that repeated deletes do not keep control busy.
     static constexpr Duration make_period = seconds(1);
 
     // In order of the ports.

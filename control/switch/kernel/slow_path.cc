@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "dataplane/path/control_path.hh"
 #include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/frame/headers.hh"
@@ -13,8 +12,7 @@
 namespace sluice {
 namespace {
 
-// Whether packets to this address leave by other ports than this one, and by any at all: then hosts here may
-// send them to us.
+// True when packets to this address leave by other ports than this one.
 bool is_behind_another(const Policy& policy, PortId here, const IpAddress& address) {
     const NextHopGroup& group = policy.next_hop_groups[policy.fib->lookup(address)];
     if (group.drop != DropReason::none) return false;
@@ -23,7 +21,7 @@ bool is_behind_another(const Policy& policy, PortId here, const IpAddress& addre
                         [&](std::uint32_t hop) { return policy.next_hops[hop].port == here; });
 }
 
-// Of a packet that has been routed.
+// The destination of a packet that has been routed.
 std::optional<IpAddress> destination_in(std::span<const std::uint8_t> frame) {
     const auto layers = frame_layers(frame);
     if (!layers) return std::nullopt;
@@ -53,7 +51,7 @@ std::string SlowPath::open_tap(PortId id, const std::string& port, const MacAddr
 
 bool SlowPath::serve(const ServedSwitch& of) {
     if (of.workers_stand_still) {
-        // No worker runs meanwhile: what they have counted they have posted.
+        // Workers stand still, so they have posted all that they counted.
         const std::uint64_t punts = of.device.punts();
         if (punts == served_ && !has_frames()) return false;
         served_ = punts;
@@ -77,7 +75,7 @@ bool SlowPath::give(Switch& device, PortId id, std::span<const std::uint8_t> fra
     return false;
 }
 
-// Those that go by the same next hops, or are for the same host of a subnet, share a bound.
+// Frames by the same next hops, or for the same host of a subnet, share a bound.
 bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     const auto frame = in.frame();
     const auto destination = destination_in(frame);
@@ -89,7 +87,7 @@ bool SlowPath::keep(const ServedSwitch& of, PortId id, const Punted& in) {
     return give(of.device, id, frame, {InjectHead::Origin::returned, DropReason::unresolved_next_hop, 0});
 }
 
-// Frames whose neighbor is known go by their present route.
+// Sends frames whose neighbor is known by now.
 bool SlowPath::settle(const ServedSwitch& of) {
     if (pending_.size() == 0) return false;
     Switch& device = of.device;
@@ -129,7 +127,7 @@ bool SlowPath::answer(const ServedSwitch& of, PortId id) {
         if (in->head.punt == PuntClass::unresolved) {
             any |= keep(of, id, *in);
         } else if (config.responder) {
-            // Without room there is no reply: the host asks again.
+            // Without room the reply is lost, and the host asks again.
             const auto reply = respond(in->frame(), answering, in->head.exceeded_mtu);
             if (!reply.empty())
                 any |= give(device, id, reply, {InjectHead::Origin::reply, DropReason::none, 0});

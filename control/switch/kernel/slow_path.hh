@@ -1,6 +1,5 @@
-// Control's end of the frames that ports punt, and of those sent for them: a port's TAP gets it all and the
-// kernel answers; at a port without one the responder does, if it is to. Frames that wait for a neighbor wait
-// here.
+// Control's end of punted frames and of the replies: a port's TAP gets all of them and the kernel answers; at
+// a port without a TAP the responder does, if configured. Frames that wait for a neighbor wait here.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace sluice {
 
 class Switch;
 
-// What the slow path needs of the switch that it serves, at one moment.
+// The switch that the slow path serves, at a moment.
 struct ServedSwitch {
     Switch& device;
     const Config& config;
@@ -30,18 +29,16 @@ struct ServedSwitch {
 
 class SlowPath {
   public:
-    // From now on the port has a TAP of its name, in the place of one that has gone; an error's text, or
-    // empty.
+    // Makes a TAP of the port's name, or replaces one that has gone; an error's text, or empty.
     std::string open_tap(PortId id, const std::string& port, const MacAddress& mac, unsigned mtu);
     // Null: the port has none.
     Tap* tap(PortId id) { return id < taps_.size() ? taps_[id].get() : nullptr; }
     const Tap* tap(PortId id) const { return id < taps_.size() ? taps_[id].get() : nullptr; }
 
-    // Whether frames may be there that no port has punted since `serve`: from a TAP, or waiting for a
-    // neighbor.
+    // True when there may be frames beside punted ones: from a TAP, or waiting for a neighbor.
     bool has_frames() const { return !taps_.empty() || pending_.size() != 0; }
-    // Takes the punted frames, port by port and in the order of arrival, so that under the virtual clock the
-    // same frames come back in the same order. True when it has given the workers frames to send.
+    // Takes the punted frames port by port in the order of arrival, the same under the virtual clock in each
+    // run. True when it has given the workers frames to send.
     bool serve(const ServedSwitch& of);
 
     struct Account {
@@ -59,7 +56,7 @@ class SlowPath {
     bool exchange(const ServedSwitch& of, PortId id);
     bool keep(const ServedSwitch& of, PortId id, const Punted& in);
     bool settle(const ServedSwitch& of);
-    // The slot gets the frame, or it is counted as lost when there is none.
+    // Hands the frame to the port, or counts it as lost.
     bool give(Switch& device, PortId id, std::span<const std::uint8_t> frame, const InjectHead& head);
 
     std::vector<std::unique_ptr<Tap>> taps_;  // by port; may be shorter than there are ports

@@ -38,9 +38,8 @@ tl::unexpected<std::string> failed(const std::string& name, std::string_view wha
     return tl::unexpected(text);
 }
 
-// The interface has the address, with its subnet's length, from now on, or has it no more (rtnetlink(7));
-// also when that was so before. It is up and nobody else's, so an IPv6 address is not asked for first. An
-// error's text, or empty.
+// Adds an address with its subnet's length to the interface, or removes it (rtnetlink(7)); succeeds if that
+// was so before. The interface is ours, so IPv6 addresses need no duplicate detection. An error's text.
 std::string set_interface_address(int interface, const IpPrefix& address, bool there) {
     const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!socket) return std::strerror(errno);
@@ -59,7 +58,7 @@ std::string set_interface_address(int interface, const IpPrefix& address, bool t
     for (const std::uint16_t what : {IFA_LOCAL, IFA_ADDRESS})
         mnl_attr_put(message, what, v6 ? 16 : 4, address.address.bytes.data());
     if (send(socket.get(), message, message->nlmsg_len, 0) < 0) return std::strerror(errno);
-    // The kernel has done it, and answered, when `send` returns.
+    // The kernel has answered when `send` returns.
     alignas(nlmsghdr) std::array<char, 1024> answer{};
     const ssize_t got = recv(socket.get(), answer.data(), answer.size(), MSG_DONTWAIT);
     if (got < static_cast<ssize_t>(sizeof(nlmsghdr) + sizeof(nlmsgerr))) return "the kernel does not answer";
@@ -77,7 +76,7 @@ tl::expected<std::unique_ptr<Tap>, std::string> Tap::open(const std::string& nam
     FileDescriptor file(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file) return failed(name, "/dev/net/tun", errno);
     ifreq request = named(name);
-    // Exclusive: somebody else's TAP of this name is not ours to read.
+    // Exclusive: not a TAP of this name that somebody else made.
     request.ifr_flags = static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL);
     if (ioctl(file.get(), TUNSETIFF, &request) != 0) return failed(name, "cannot be made", errno);
 
@@ -114,7 +113,7 @@ std::string Tap::set_addresses(const std::vector<IpPrefix>& addresses) {
     if (wanted == addresses_) return errors;
     std::erase_if(addresses_,
                   [&](const IpPrefix& known) { return !wanted.contains(known) && change(known, false); });
-    // Those that were there, too: with the first address of a subnet the kernel takes the others away.
+    // All again: with the first address of a subnet the kernel removes the others.
     for (const IpPrefix& address : wanted)
         if (change(address, true)) addresses_.insert(address);
     return errors;

@@ -1,6 +1,5 @@
-// A TAP: an interface that the kernel has for a port that is none of its own. Punted frames of the port are
-// written to it, frames that the kernel sends by it are read. It is not persistent: it goes with its file
-// descriptor, however the process ends.
+// A TAP: the kernel's interface for a port that is not an interface of its own. Control writes the port's
+// punted frames to it, and reads the frames that the kernel sends. It goes with its file descriptor.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +19,14 @@ namespace sluice {
 
 class Tap {
   public:
-    // Up, with this MAC and MTU. An error is one line that names it.
+    // Makes it, up, with this MAC and MTU. An error is a line that names it.
     static tl::expected<std::unique_ptr<Tap>, std::string> open(const std::string& name,
                                                                 const MacAddress& mac, unsigned mtu);
 
     int index() const { return index_; }
     // False once it is deleted; true in any namespace and with any name.
     bool is_there() const;
-    // Has these, of those that we give it, from now on; error texts, or empty. Others are left alone.
+    // Replaces the addresses that we gave it, and leaves others alone; error texts, or empty.
     std::string set_addresses(const std::vector<IpPrefix>& addresses);
     // False when the kernel does not take it: the interface is down, or its queue full.
     bool write(std::span<const std::uint8_t> frame);

@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t max_at_once = 16;  // frames: it leaves room in the hand-off for those of others
+constexpr std::size_t max_at_once = 16;  // frames: leaves room in the hand-off for others
 
 std::optional<IpAddress> address_of(const PortConfig& port, bool v6) {
     for (const IpPrefix& own : port.address)
@@ -25,7 +25,7 @@ std::optional<IpAddress> address_of(const PortConfig& port, bool v6) {
     return std::nullopt;
 }
 
-// Of the port that the packet leaves by, or of another one.
+// The source address: the egress port's, or another port's.
 std::optional<IpAddress> source_for(const Config& config, const std::string& egress, bool v6) {
     if (const auto own = address_of(config.ports.at(egress), v6)) return own;
     for (const auto& [name, port] : config.ports)
@@ -81,7 +81,7 @@ PortId MirrorCollector::look(const ServedSwitch& of) {
     drop_ = group.drop;
     std::uint32_t hop = no_member;
     if (drop_ == DropReason::none) {
-        // All by one way, so that they keep their order.
+        // All by one next hop, so that they keep their order.
         hop = of.device.hashed_hop(group, 0);
         if (hop == no_member) drop_ = DropReason::link_down;
     }

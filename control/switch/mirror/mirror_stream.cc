@@ -15,6 +15,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirror_writer.hh"
 #include "dataplane/base/file_descriptor.hh"
 #include "lib/pfc/pfc_frame.hh"
@@ -32,12 +33,8 @@ constexpr auto look_period = std::chrono::milliseconds(20);
 std::string pause_text(const PauseMap& map) {
     std::string off, quanta, on;
     for_each_class(map.class_enable, [&](ClassId n) {
-        std::string& list = map.quanta[n] != 0 ? off : on;
-        if (!list.empty()) list += ',';
-        list += std::to_string(n);
-        if (map.quanta[n] == 0) return;
-        if (!quanta.empty()) quanta += ',';
-        quanta += std::to_string(map.quanta[n]);
+        append_item(map.quanta[n] != 0 ? off : on, ",", std::to_string(n));
+        if (map.quanta[n] != 0) append_item(quanta, ",", std::to_string(map.quanta[n]));
     });
     std::string text;
     if (!off.empty()) text += fmt::format(" xoff={} quanta={}", off, quanta);
@@ -45,8 +42,8 @@ std::string pause_text(const PauseMap& map) {
     return text;
 }
 
-// What happened to a frame, as the comment of its packet block: a word, pairs NAME=VALUE, and for a drop the
-// sentence of its reason. Programs read the pairs, so they stay as they are; new ones may be added.
+// The comment of a packet block: a word, pairs NAME=VALUE, and for a drop the sentence of its reason.
+// Programs read the pairs: they stay as they are, and new ones may be added.
 //   drop reason=queue_limit ingress=h1 egress=h4 queue=3 class=3 lossless=no sequence=119 at_ns=59800: ...
 //   delay waited_ns=120000 ingress=h1 egress=h4 queue=3 class=3 lossless=yes sequence=119 at_ns=59800
 //   pause sent port=h1 xoff=3,4 quanta=65535,65535 xon=0 at_ns=59800
@@ -76,7 +73,7 @@ std::string mirror_comment(const MirroredFrame& frame, const std::vector<MirrorI
     return text;
 }
 
-// With which a mirror's file begins.
+// The section header of a mirror's file.
 std::string section() {
     std::string bytes;
     pcapng::add_section(bytes, "sluiced");
@@ -136,7 +133,7 @@ MirrorWriter::Taken MirrorStream::write(std::deque<MirroredFrame>& waiting, cons
     return taken;
 }
 
-// An empty file, or one that begins as ours do.
+// True for an empty file, and one that begins as ours do.
 bool may_be_replaced(int file) {
     const std::string ours = section();
     std::string there(ours.size(), '\0');
@@ -144,7 +141,7 @@ bool may_be_replaced(int file) {
     return count == 0 || there == ours;
 }
 
-// Likewise; one that is not there may be, too.
+// The same for a path, where the file may be missing, too.
 bool may_be_replaced(const std::string& path) {
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     return file ? may_be_replaced(file.get()) : errno == ENOENT;
@@ -192,7 +189,7 @@ class MirrorFile final : public MirrorStream {
 std::string MirrorFile::open() {
     struct stat before {};
     is_new_ = stat(path().c_str(), &before) != 0;
-    // A FIFO or a device that waits for somebody is not waited for.
+    // O_NONBLOCK: a FIFO or a device must not block.
     file_ = FileDescriptor(
         ::open(path().c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, usual_mode));
     if (!file_ && errno == EACCES && !is_new_ && !S_ISREG(before.st_mode))
@@ -238,7 +235,7 @@ bool MirrorFile::put(std::string_view blocks) {
     return true;
 }
 
-// All of it behind `bytes_`, or no part.
+// Writes all behind `bytes_`, or nothing.
 bool MirrorFile::put_all(std::string_view bytes) {
     std::uint64_t at = bytes_;
     while (!bytes.empty()) {
@@ -270,7 +267,7 @@ bool MirrorFile::turn_over() {
 }
 
 std::string MirrorFile::close() {
-    // Some file systems tell only at a close that there was no room.
+    // Some file systems report a full disk only at a close.
     const int copy = fcntl(file_.get(), F_DUPFD_CLOEXEC, 0);
     if (copy < 0 || ::close(copy) != 0) fail(errno);
     file_ = FileDescriptor();
@@ -322,7 +319,7 @@ std::string MirrorFifo::open() {
     if (stat(path().c_str(), &status) != 0)
         return cannot_be_written(std::strerror(errno), "name another FIFO");
     if (!S_ISFIFO(status.st_mode))
-        return cannot_be_written("it is no FIFO", "write file instead of fifo, or name another");
+        return cannot_be_written("it is not a FIFO", "write file instead of fifo, or name another");
     if (access(path().c_str(), W_OK) != 0)
         return cannot_be_written(std::strerror(errno), "let the switch write it");
     return {};
@@ -333,7 +330,7 @@ void MirrorFifo::look_for_reader() {
     if (now < next_look_) return;
     next_look_ = now + look_period;
     if (end_) {
-        // What is left of the stream is not the beginning of one, so a later reader waits for a new one.
+        // A later reader needs a new stream.
         struct pollfd end = {end_.get(), 0, 0};
         if (poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0) return;
         lose_reader("has no reader");

@@ -67,7 +67,7 @@ const Mirrors::Mirror* Mirrors::find(const std::string& name) const {
     return nullptr;
 }
 
-// Those that stay keep theirs; the others take what is free.
+// Known mirrors keep their numbers; new ones take free ones.
 Mirrors::Numbers Mirrors::numbers(const Config& config) const {
     Numbers names;
     for (unsigned n = 0; n < max_mirrors; ++n)
@@ -149,7 +149,7 @@ void Mirrors::drain(Time now) {
     for (const Slot* frame : order_) take(*frame);
 }
 
-// For each mirror that wants it.
+// Gives a frame to each mirror that chose it.
 void Mirrors::take(const Slot& frame) {
     const MirrorHead& head = frame.head;
     for_each_class(head.mirrors, [&](unsigned n) {
@@ -180,7 +180,7 @@ bool Mirrors::write(Mirror& mirror, const ServedSwitch& of) {
     return mirror.config.collector && taken.written != 0;
 }
 
-// Port by port, so that workers under the virtual clock take the frames in one order however many they are.
+// Port by port, so that the order does not depend on the number of workers.
 bool Mirrors::serve(const ServedSwitch& of) {
     drain(of.now);
     std::vector<std::pair<PortId, Mirror*>> sending;
@@ -211,7 +211,7 @@ std::uint64_t Mirrors::stamp_of(Time at) const {
     return timeline_ != nullptr ? timeline_->stamp_of(at) : epoch_ns_ + at.ps / 1000;
 }
 
-// The time of day is set now and then, and the switch's clock drifts from it.
+// Follows steps of the time of day, and the drift of the switch's clock from it.
 void Mirrors::look_at_clock(Time now) {
     if (timeline_ != nullptr) return;
     constexpr std::uint64_t tolerated_ns = 1'000'000;

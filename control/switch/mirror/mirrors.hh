@@ -1,10 +1,9 @@
 // The mirrors of a switch: from the workers' rings to files, FIFOs and collectors (mirror_writer.hh).
 //
-// Control drains the rings after every step of the clock, puts the frames of all workers in one order, and
-// asks each mirror's rate. Under the virtual clock the bytes of a file are the same with any number of
-// workers. A change of the configuration may add, change and remove mirrors of a running switch: outputs are
-// opened first (a change that cannot write changes nothing), then the policy is published, then they are put
-// in their places. A mirror keeps its number in the policy, and its counts, while its name is there.
+// Control drains the rings after every step of the clock, sorts the frames of all workers, and applies each
+// mirror's rate, so that under the virtual clock a file does not depend on the number of workers. A change of
+// the configuration opens outputs first (one that fails changes nothing), then publishes the policy, then
+// installs them. A mirror keeps its number in the policy, and its counts, while its name exists.
 #pragma once
 
 #include <array>
@@ -25,9 +24,9 @@ namespace sluice {
 
 class Mirrors {
   public:
-    // By name: those of a configuration that are new or have another path.
+    // The new outputs of a configuration, by name.
     using Outputs = std::map<std::string, std::unique_ptr<MirrorWriter>>;
-    // What has become of frames that a mirror wanted.
+    // The fate of frames that a mirror chose.
     struct Counts {
         std::uint64_t mirrored = 0;
         std::uint64_t suppressed = 0;  // above its rate
@@ -41,8 +40,7 @@ class Mirrors {
         std::string state;
     };
 
-    // `timeline`: the stamps are those of captures on the switch's clock, as those of its outputs, and it
-    // outlives this; null: of the time of day.
+    // `timeline`, which outlives this: stamps on the clock of captures; null: the time of day.
     Mirrors(const Config& config, const std::vector<std::string>& ports, const CaptureTimeline* timeline);
 
     // An error's text: nothing is changed.
@@ -53,18 +51,16 @@ class Mirrors {
 
     bool is_on() const;      // any is enabled
     bool is_in_use() const;  // there is any, or has been
-    // Takes the frames from the workers and writes them. True when it has handed any for a collector over to
-    // a worker: under the virtual clock the instant is then to be run again.
+    // Takes frames from the workers and writes them. True when it handed any for a collector to a worker, and
+    // the instant of the virtual clock must run again.
     bool serve(const ServedSwitch& of);
-    // Once a round of control, whatever the switch's clock does: readers of FIFOs come and go, and so do the
-    // ways to collectors.
+    // Once a round of control: looks for readers of FIFOs and routes to collectors.
     void check_outputs(const ServedSwitch& of);
-    // Collectors whose neighbor is to be found out.
+    // Collectors whose neighbor is to be resolved.
     std::vector<IpAddress> unresolved() const;
     // Error texts of outputs that cannot be written any more, each once until it can be.
     std::vector<std::string> take_faults();
-    // After the last turn: error texts, one for each output that is not whole. Frames that the workers have
-    // not taken are lost.
+    // After the last turn: an error's text for each incomplete output. Frames not taken are lost.
     std::vector<std::string> close(const ServedSwitch& of);
     std::vector<Status> status() const;  // by name
 

@@ -1,10 +1,9 @@
-// Peers that do not obey our pauses, found by what still comes in. Under the real clock nobody promises what
-// is at the other end; it shows itself once a class stays in XOFF for seconds.
+// Finds peers that do not obey our pauses, under the real clock, once a class stays in XOFF for seconds.
 //
-// Control looks at the classes once a second. A class that was in XOFF at two looks, by one pause that was
-// refreshed meanwhile, should have brought no more than one loop of a pause (the headroom), once more after
-// each refresh that came too late, and what the link carries while such a pause had run out. Twice in a row
-// more than that: the peer is deaf to this class. A second of pause without a frame takes that back.
+// Control reads the classes once a second. A class that is in XOFF at two readings, by one pause that was
+// refreshed meanwhile, should receive at most the loop of a pause (the headroom), the same after each refresh
+// that came too late, and what the link carries while such a pause had run out. More than that twice in a
+// row: the peer is deaf to this class, until a second of pause passes without a frame.
 #pragma once
 
 #include <array>
@@ -20,10 +19,10 @@ namespace sluice {
 
 class Switch;
 
-// One class of one port.
+// A class of a port.
 class PausedClass {
   public:
-    // All counted since the start.
+    // Counts since the start.
     struct Seen {
         bool in_xoff = false;
         std::uint64_t pauses = 0;
@@ -44,9 +43,9 @@ class PausedClass {
 
 class DeafPeers {
   public:
-    // Once a second. `loop_bytes`, of a port: what an obeying peer still sends after a pause.
+    // Once a second. `loop_bytes`: what an obeying peer of a port still sends after a pause.
     void judge_second(const Switch& device, const std::function<std::uint64_t(PortId)>& loop_bytes);
-    // Classes of a port, now and at any time.
+    // Deaf classes of a port, now and ever.
     std::uint8_t deaf(PortId id) const { return id < ports_.size() ? ports_[id].deaf : std::uint8_t{0}; }
     std::uint8_t was_deaf(PortId id) const { return id < ports_.size() ? ports_[id].ever : std::uint8_t{0}; }
 
@@ -59,7 +58,6 @@ class DeafPeers {
     std::vector<OfPort> ports_;
 };
 
-// What is wrong, and what to do.
 std::string deaf_peer_text(const std::string& port, std::uint8_t deaf);
 
 }  // namespace sluice

@@ -1,12 +1,8 @@
 #include "control/switch/running/device_ports.hh"
 
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,32 +18,11 @@
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
-namespace {
-
-// The interface of that name has the address, whatever the length of its subnet.
-bool has_interface_address(const std::string& interface, const IpAddress& address) {
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) != 0) return true;  // nothing is known against it
-    const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
-    for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-        const sockaddr* own = each->ifa_addr;
-        if (own == nullptr || interface != each->ifa_name) continue;
-        if (address.is_v6 && own->sa_family == AF_INET6 &&
-            std::memcmp(&reinterpret_cast<const sockaddr_in6*>(own)->sin6_addr, address.bytes.data(), 16) ==
-                0)
-            return true;
-        if (!address.is_v6 && own->sa_family == AF_INET &&
-            std::memcmp(&reinterpret_cast<const sockaddr_in*>(own)->sin_addr, address.bytes.data(), 4) == 0)
-            return true;
-    }
-    return false;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 tl::expected<std::unique_ptr<DevicePorts>, std::string> DevicePorts::create(const Config& config, bool force,
                                                                             std::string pci_folder) {
-    auto scanned = scan_captures(config);  // so that nothing is started in vain: drivers read them
+    auto scanned = scan_captures(config);  // drivers read them; errors come before any start
     if (!scanned) return tl::unexpected(scanned.error());
     return std::unique_ptr<DevicePorts>(
         new DevicePorts(std::move(scanned->notes), force, std::move(pci_folder)));
@@ -98,9 +73,9 @@ void DevicePorts::note_lacking_addresses() {
     const std::vector<std::string>& names = running_->port_names();
     for (PortId id = 0; id < device_ports_.size(); ++id) {
         const DevicePort& port = *device_ports_[id];
-        if (port.steering() == nullptr) continue;
+        if (port.steering() == nullptr || !port.interface()) continue;
         for (const IpPrefix& own : config().ports.at(names[id]).address)
-            if (!has_interface_address(port.interface_name(), own.address))
+            if (!kernel_->tables().has_address(port.interface()->index(), own.address))
                 running_->events().note(
                     "address_lacking",
                     fmt::format("port {0}: its interface {1} lacks the address {2}, so nobody answers "
@@ -136,8 +111,7 @@ void DevicePorts::poll_links(Time now) {
     take_up_interfaces();
 }
 
-// Another interface of a port's name has another index, and where the configuration does not say one,
-// another MAC.
+// A new interface of the same name has another index, and another MAC unless the configuration sets it.
 void DevicePorts::take_up_interfaces() {
     std::map<PortId, MacAddress> macs;
     for (PortId id = 0; id < device_ports_.size(); ++id)
@@ -178,7 +152,7 @@ std::string DevicePorts::judge_nics() {
     return errors;
 }
 
-// An address of the configuration is the kernel's, too, at an interface that is there for the port alone.
+// Gives the configuration's addresses to the TAPs.
 void DevicePorts::address_taps() {
     const std::vector<std::string>& names = running_->port_names();
     for (PortId id = 0; id < names.size(); ++id)

@@ -1,5 +1,4 @@
-// Ports under the real clock: network cards and interfaces of the kernel, their TAPs, and the kernel behind
-// them.
+// Ports under the real clock: network cards, interfaces of the kernel, TAPs, and the kernel behind them.
 #pragma once
 
 #include <memory>
@@ -20,8 +19,7 @@ class DevicePorts final : public Surroundings {
     static tl::expected<std::unique_ptr<DevicePorts>, std::string> create(const Config& config, bool force,
                                                                           std::string pci_folder);
 
-    // Control, now and then: asks drivers for their links, and looks after cards and interfaces that go and
-    // come back.
+    // Control, periodically: reads links, and follows cards and interfaces that go and come back.
     void poll_links(Time now);
     // Control, once a round: applies the kernel's messages.
     void poll_kernel() {
@@ -47,21 +45,19 @@ class DevicePorts final : public Surroundings {
     DevicePorts(CaptureNotes capture_notes, bool force, std::string pci_folder)
         : capture_notes_(std::move(capture_notes)), force_(force), pci_folder_(std::move(pci_folder)) {}
 
-    // Past the last port's: there is none of that name.
     std::string open_taps();
     void address_taps();
     std::string open_kernel();
-    // Addresses of XDP ports that their interfaces lack: ARP goes to the kernel there, which then answers
-    // none.
+    // Notes addresses of XDP ports that their interfaces lack, for which the kernel answers no ARP.
     void note_lacking_addresses();
-    // Interfaces of the kernel that are ports, by their index.
+    // The interfaces of the kernel that are ports, by index.
     KernelTables::Ports kernel_ports() const;
     void take_up_interfaces();
     // The error of a setting that the cards do not allow, or empty. Doubtful settings are noted.
     std::string judge_nics();
 
-    // At XDP ports the kernel has what comes for the machine's addresses, prefixes of the table `local`, and
-    // the ports' addresses, as they are now.
+    // XDP ports pass to the kernel the packets for the machine's addresses, the table `local`, and the ports'
+    // addresses; this updates them.
     void steer_own_addresses();
     const Config& config() const;
 

@@ -16,7 +16,7 @@
 namespace sluice {
 
 struct SwitchEvent {
-    // The figures of events that have any.
+    // The figures of the event, if any.
     using Notice = std::variant<std::monostate, WatchdogNotice, ClassNotice, LinkNotice>;
 
     Duration at;
@@ -24,7 +24,7 @@ struct SwitchEvent {
     std::string text;
     Notice notice{};
 
-    // Null: it is none of these.
+    // Null for another kind of event.
     const WatchdogNotice* watchdog() const { return std::get_if<WatchdogNotice>(&notice); }
     const ClassNotice* of_class() const { return std::get_if<ClassNotice>(&notice); }
     const LinkNotice* link() const { return std::get_if<LinkNotice>(&notice); }
@@ -42,7 +42,7 @@ class EventLog {
         ++total_;
         if (events_.size() > max_events) events_.pop_front();
     }
-    // Likewise, but the same words once in a run; `of`, a port or queue: once of it, whatever the words.
+    // Notes the same words once in a run; with `of`, a port or queue, once for it, whatever the words.
     void note_once(const std::string& kind, std::string text) { note_once(kind, text, text); }
     void note_once(const std::string& kind, const std::string& of, std::string text) {
         if (noted_.insert(kind + of).second) note(kind, std::move(text));
@@ -50,7 +50,7 @@ class EventLog {
 
     std::uint64_t total() const { return total_; }
     std::uint64_t lost() const { return total_ - events_.size(); }  // the oldest
-    // Null: no longer, or not yet.
+    // Null: not kept any more, or not yet there.
     const SwitchEvent* find(std::uint64_t number) const {
         return number < lost() || number >= total_ ? nullptr : &events_[number - lost()];
     }

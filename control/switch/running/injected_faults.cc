@@ -1,5 +1,7 @@
 #include "control/switch/running/injected_faults.hh"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
@@ -30,9 +32,8 @@ void InjectedFaults::configure(PortId id, const std::string& name, const PortCon
 std::vector<std::string> InjectedFaults::broken_promises() const {
     std::vector<std::string> broken;
     for (const auto& [name, faults] : against_lossless_) {
-        std::string list;
-        for (const std::string_view fault : faults) append_item(list, ", ", fault);
-        broken.push_back("not promised: fault injected on " + name + ": " + list);
+        broken.push_back(
+            fmt::format("not promised: fault injected on {}: {}", name, fmt::join(faults, ", ")));
     }
     return broken;
 }

@@ -1,5 +1,4 @@
-// The faults that a configuration or a command injects at the ports of a switch; under the virtual clock
-// only. A port is wrapped once it first has a fault.
+// Injects the faults of a configuration or a command at a switch's ports, under the virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +22,15 @@ class Switch;
 
 class InjectedFaults {
   public:
-    // `seed`: of the switch among those of a run. `pool`: of the packet buffers.
+    // `seed`: the switch's own in a run. `pool`: of the packet buffers.
     InjectedFaults(Switch& device, std::uint64_t seed, rte_mempool* pool);
 
-    // The port's `fault` from now on. `lossless`: its lossless classes.
+    // Sets the port's `fault`. `lossless`: its lossless classes.
     void configure(PortId id, const std::string& name, const PortConfig& port, std::uint8_t lossless,
                    Time now);
     // Null: the port never had one.
     const FaultPort* at(PortId id) const { return ports_[id]; }
-    // A sentence for each port whose lossless classes a fault may have hit, at any time of the run.
+    // A sentence for each port whose lossless classes a fault may have hit during the run.
     std::vector<std::string> broken_promises() const;
 
   private:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <thread>
-#include <utility>
 
 #include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirrors.hh"
@@ -15,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// Links and addresses first: they are asked for also without routes.
+// Links and addresses first: control needs them also without routes.
 constexpr std::array questions{Netlink::Ask::links, Netlink::Ask::addresses, Netlink::Ask::neighbors,
                                Netlink::Ask::rules, Netlink::Ask::routes};
 constexpr std::size_t questions_without_routes = 2;
@@ -78,7 +77,7 @@ void KernelControl::learn(const KernelMessages& answer) {
     for (const KernelMessage& message : answer.messages) (fresh_ ? *fresh_ : tables_).apply(message);
     if (!fresh_) return;
     if (answer.interrupted) wanted_ = true;
-    // A kernel may have been built without policy rules.
+    // A kernel may lack policy rules.
     const bool none = answer.failed && questions[question_] == Netlink::Ask::rules;
     if (answer.failed && !none) {
         ask_anew();
@@ -135,7 +134,7 @@ void KernelControl::want_neighbors(RunningSwitch& running) {
 void KernelControl::note_links(RunningSwitch& running) {
     for (const auto& [port, before, now] : tables_.take_link_notices()) {
         if (!now.there) {
-            // Others report that a port's own device or its TAP has gone (port_watch).
+            // port_watch reports a port's own device or TAP that has gone.
             const auto id = running.find_port(port);
             const Tap* tap = id ? running.slow_path().tap(*id) : nullptr;
             if (tap != nullptr && tap->index() == now.index && tap->is_there())

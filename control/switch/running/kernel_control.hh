@@ -1,9 +1,9 @@
-// The kernel as control plane of a running switch: its addresses stay with it at XDP ports; with
-// `kernel.routes` its routes and neighbors are the switch's, behind those of the configuration, and it
-// resolves the neighbors that packets want.
+// The kernel as control plane of a running switch: it keeps its own addresses at XDP ports; with
+// `kernel.routes` the switch uses its routes and neighbors behind those of the configuration, and it resolves
+// neighbors for packets.
 //
-// It keeps up by the kernel's notices, and now and then asks for everything anew, for not all that changes is
-// told, and notices are lost when there are too many.
+// The tables follow the kernel's notices, and a periodic full dump, since the kernel does not notify all
+// changes and drops notices when there are too many.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,20 @@ class RunningSwitch;
 
 class KernelControl {
   public:
-    // Knows all that the kernel has; gives nothing of it to the switch yet. A kernel that does not answer
-    // within a few seconds is an error.
+    // Reads the kernel's tables, without changing the switch yet. No answer within a few seconds is an error.
     static tl::expected<std::unique_ptr<KernelControl>, std::string> open(const KernelConfig& config,
                                                                           KernelTables::Ports ports);
 
-    // Tells the kernel to stop keeping the addresses resolved.
+    // Has the kernel stop keeping gateways resolved.
     ~KernelControl();
     KernelControl(const KernelControl&) = delete;
     KernelControl& operator=(const KernelControl&) = delete;
 
-    // Other interfaces are the ports from now on: everything is asked for anew, for them.
+    // Other interfaces are the ports from now on: starts a full dump for them.
     void set_ports(KernelTables::Ports ports);
 
-    // Once a round: applies the kernel's messages to the switch. Does not wait for the kernel. `own_changed`:
-    // called before routes change, when the machine's addresses or prefixes of the table `local` have.
+    // Once a round: applies the kernel's messages to the switch, without waiting for more. Calls
+    // `own_changed` before routes change, when the machine's addresses or the table `local` have changed.
     void poll(RunningSwitch& running, const std::function<void()>& own_changed);
 
     const KernelTables& tables() const { return tables_; }
@@ -52,8 +51,7 @@ class KernelControl {
 
     KernelControl(Netlink netlink, KernelTables::Ports ports, bool routes)
         : netlink_(std::move(netlink)), routes_(routes), ports_(std::move(ports)), tables_(ports_) {}
-    // Takes in messages, and has neighbors resolved; does not wait. False during a full dump: half a dump is
-    // not to be acted on.
+    // Reads waiting messages, and has neighbors resolved. False during a full dump.
     bool keep_up();
     void read();
     void learn(const KernelMessages& answer);
@@ -69,9 +67,9 @@ class KernelControl {
 
     Netlink netlink_;
     bool routes_;                // and neighbors, beside links and addresses
-    KernelTables::Ports ports_;  // those of `tables_` follow when everything has been told for them
+    KernelTables::Ports ports_;  // those of `tables_` follow with the next full dump
     KernelTables tables_;
-    // Everything, as far as it has been told yet, and the question that is not yet answered; null: none is.
+    // The full dump so far, and the open question; null: there is none.
     std::unique_ptr<KernelTables> fresh_;
     unsigned question_ = 0;
     bool wanted_ = true;  // that everything be asked for
@@ -84,7 +82,7 @@ class KernelControl {
     std::string noted_refusal_;
     std::vector<std::string> not_mirrored_;  // names that no event has told yet
     Clock::time_point told_not_mirrored_{};
-    // Resyncs there had been when a change was refused, and when notices were lost; the next one mends both.
+    // The number of resyncs when a change was refused, and when notices were lost; the next one mends both.
     std::optional<std::uint64_t> refused_at_, overrun_at_;
 };
 

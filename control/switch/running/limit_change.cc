@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <vector>
 
 #include "control/config/schema/values.hh"
 #include "dataplane/ports/port_counters.hh"
@@ -24,7 +22,7 @@ Policy tightest(const Policy& from, Policy to) {
     for (std::size_t i = 0; i < to.ports.size(); ++i)
         for (unsigned n = 0; n < classes; ++n) {
             to.ports[i].group[n] = tightest(from.ports[i].group[n], to.ports[i].group[n]);
-            // Its cells change pools with it, so it stays until they fit the other one.
+            // Its cells move with it, so it stays until they fit the other pool.
             to.ports[i].group[n].pool = from.ports[i].group[n].pool;
         }
     return to;
@@ -47,7 +45,6 @@ bool has_own_headroom(const Policy& policy, const GroupLimits& group) {
     return policy.ingress_pools[group.pool].shared_headroom_cells == 0;
 }
 
-// Cells that a policy promises to groups and pools.
 std::int64_t promised_cells(const Policy& policy) {
     std::int64_t cells = 0;
     for (const PoolLimits& pool : policy.ingress_pools)
@@ -76,7 +73,7 @@ std::int64_t use_beyond(const Switch& device) {
     return cells;
 }
 
-// Queues by which packets of a priority group leave, at any port.
+// The egress queues of a priority group's packets.
 unsigned queues_of(const ClassMap& map, unsigned group) {
     unsigned queues = 0;
     for (unsigned tc = 0; tc < classes; ++tc)
@@ -104,7 +101,6 @@ void LimitChange::start(std::unique_ptr<Policy> policy) {
 }
 
 bool LimitChange::finish() {
-    // The workers run the tightest limits now: when use fits the new ones, no cell is promised twice.
     if (!is_pending() || !publication_.is_taken_up()) return false;
     if (pending_cells() > 0) {
         if (!std::exchange(is_waiting_, true)) publication_.publish(while_waiting());
@@ -114,8 +110,8 @@ bool LimitChange::finish() {
     return true;
 }
 
-// The limits until the second step. All workers run the tightest limits, so promised cells and cells in use
-// beyond them only fall: the rest of the new limits' sum is free for headroom.
+// The limits until the second step. All workers run the tightest limits, so promised cells, and used cells
+// beyond them, only fall: the rest of the new limits' sum is free for headroom.
 std::unique_ptr<Policy> LimitChange::while_waiting() const {
     auto policy = std::make_unique<Policy>(device_.policy());
     std::int64_t free = beyond(promised_cells(*awaited_), promised_cells(*policy) + use_beyond(device_));

@@ -1,14 +1,12 @@
-// The way of a new policy to the workers, under traffic. Control's thread only.
+// Takes a new policy to the workers under traffic. Control's thread only.
 //
-// Limits of the ingress half promise memory, so they change in two steps: first the tightest of old and new,
-// then, once every worker runs it and use fits the new limits, those. A group changes pools with the second
-// step. So no cell is ever promised twice. Everything else in a policy, queues' limits included, holds from
-// the first step on.
+// Ingress limits promise memory, so they change in two steps: first the tightest of old and new, then, once
+// every worker runs it and use fits them, the new ones. A group changes pools with the second step. So no
+// cell is ever promised twice. The rest of a policy, with the limits of queues, holds from the first step on.
 //
-// Where the second step cannot follow at once, the use that it waits for falls under any load: a group that
-// becomes lossless is `changing`, that is in XOFF, with as much of its headroom as is free; another group
-// that changes pools takes nothing more from the shared part of the old one; cells above a reserve that was
-// cut count as shared.
+// While the second step waits, use falls under any load: a group that becomes lossless is `changing`, that is
+// in XOFF, with the headroom that is free; another group that changes pools takes nothing more from the
+// shared part of the old one; cells above a reduced reserve count as shared.
 #pragma once
 
 #include <array>
@@ -28,19 +26,16 @@ class Switch;
 
 class LimitChange {
   public:
-    // `workers_stand_still`: they run on this thread, between whose turns this is called, and take up a
-    // policy at once, as under the virtual clock. Otherwise `start` and `finish` wait for their
-    // acknowledgement.
+    // `workers_stand_still`: see Publication. Otherwise `start` and `finish` wait for the workers.
     LimitChange(Switch& device, bool workers_stand_still)
         : device_(device), publication_(device, workers_stand_still) {}
 
     Publication& publication() { return publication_; }
     const Publication& publication() const { return publication_; }
 
-    // Workers run `policy` or, while the change is pending, its first step. A change that overtakes another
-    // starts from the limits that they run now.
+    // Publishes `policy` or its first step. A change that overtakes another starts from the workers' limits.
     void start(std::unique_ptr<Policy> policy);
-    // The second step, if it is due; true when it came.
+    // Publishes the second step if it is due; true when it did.
     bool finish();
     bool is_pending() const { return awaited_ != nullptr; }
     // Cells in use beyond the new limits of a pending change; a cell beyond two of them counts twice.
@@ -50,12 +45,11 @@ class LimitChange {
         PortId port;
         ClassId queue;
     };
-    // Of a pending change, where the cells wait that it waits for: the fullest queue of the classes that hold
-    // them. Nothing when none of these queues holds a packet.
+    // The fullest queue of the classes whose cells a pending change waits for; nothing: all are empty.
     std::optional<QueueName> fullest_queue() const;
 
   private:
-    // Cells beyond the new limits: of a group's headroom, and of each pool.
+    // Cells beyond the new limits, by pool and by group's headroom.
     struct Excess {
         std::array<std::int64_t, max_pools> pool{};
         std::vector<std::array<std::int64_t, classes>> group;  // by port
@@ -69,8 +63,7 @@ class LimitChange {
     bool is_waiting_ = false;          // `while_waiting` has been published for it
 };
 
-// What a priority group does for its class now, whatever is configured: "lossless", "changing" (in XOFF until
-// it is lossless) or "lossy".
+// The state of a priority group: "lossless", "changing" (in XOFF until it is lossless) or "lossy".
 constexpr std::string_view class_state(const GroupLimits& limits) {
     return limits.changing ? "changing" : limits.lossless ? "lossless" : "lossy";
 }
@@ -85,11 +78,10 @@ struct ClassNotice {
     std::uint64_t lost;  // at its end: packets that the group refused meanwhile
 };
 
-// Lossless classes that wait for their new limits: since when, their losses meanwhile, and when the wait
-// began and ended. Reads the policy that the workers run; changes nothing.
+// Observes lossless classes that wait for their new limits, and their losses meanwhile.
 class ClassChanges {
   public:
-    // The changes since the last call, in order of ports and classes. After each policy that is published.
+    // The waits that began or ended since the last call, in order of ports and classes.
     std::vector<ClassNotice> new_notices(const Switch& device, Time now);
     // Nothing: the class does not wait.
     std::optional<Time> since(PortId port, ClassId priority) const {
@@ -104,7 +96,7 @@ class ClassChanges {
     std::vector<std::array<Wait, classes>> waits_;
 };
 
-// Of an event. `change`: the one for which the class waits.
+// The text of an event. `change`: the one that the class waits for.
 std::string class_text(const ClassNotice& notice, const std::vector<std::string>& port_names,
                        const LimitChange& change);
 

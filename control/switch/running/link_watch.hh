@@ -1,6 +1,5 @@
-// The state of each port's link, since when, and the cause if it is down: one record for every cause, from
-// which events and the report are made. Control looks after each change by command, and now and then at what
-// the devices say; the worker of the port follows in its next turn.
+// The state of each port's link, since when, and the cause if it is down, for events and the report. Control
+// calls it after each command, and periodically with the devices' states.
 #pragma once
 
 #include <cstddef>
@@ -28,18 +27,17 @@ struct LinkNotice {
     bool is_up() const { return cause == LinkCause::none; }
 };
 
-// Of an event: "port p0 down: its interface eth1 is set down; do: ip link set eth1 up". `device`: null: the
-// port is none of a device.
+// The text of an event: "port p0 down: its interface eth1 is set down; do: ip link set eth1 up".
 std::string link_text(const std::string& port, const DevicePort* device, const LinkNotice& notice);
 
 class LinkWatch {
   public:
     explicit LinkWatch(std::size_t ports) : ports_(ports) {}
 
-    // Nothing: as it was. Another cause of a link that is down is a notice, and its state goes on.
+    // Nothing: no change. Another cause of a link that is down is a notice, but no new state.
     std::optional<LinkNotice> look(PortId port, LinkCause cause, Time now);
     LinkCause cause(PortId port) const { return ports_[port].cause; }
-    // When it went up or down last; 0: it has been up since the start.
+    // The time of its last change; 0: up since the start.
     Time since(PortId port) const { return ports_[port].since; }
 
   private:

@@ -19,7 +19,7 @@ constexpr Duration virtual_ring_period = microseconds(10);
 
 bool LossWatch::is_due() const { return running_.now() >= next_; }
 
-// Frames that a port lost: the event, its words, and the figure that counts them.
+// A cause of lost frames.
 struct LossWatch::FrameLoss {
     std::string_view kind, words;  // {0}: how many, {1}: the port's interface, {2}: its MTU
     std::uint64_t count;

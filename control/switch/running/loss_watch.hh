@@ -1,6 +1,5 @@
-// Frames that ports lost before the switch had them or after it sent them: in receive rings, at interfaces,
-// beyond an MTU. An event says so at the first, and while a loss grows. Control's thread
-// only.
+// Notes frames that ports lost before the switch had them or after it sent them: in receive rings, at
+// interfaces, beyond an MTU. Control's thread only.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +15,9 @@ namespace sluice {
 
 class RunningSwitch;
 
-// When to tell of a count of losses: at its first, again while it grows, after a second and then after twice
-// as long each time, to a minute; and at the end of the run, if more came. So a log has the beginning, the
-// course and the sum of a loss, and no loss floods it. One that has paused for as long begins anew.
+// Decides when to report a growing count of losses: at the first, then after a second and twice as long each
+// time, up to a minute, and at the end of the run. A loss that has paused as long
+// begins anew.
 class GrowingLoss {
   public:
     static constexpr Duration first_wait = seconds(1);
@@ -43,9 +42,9 @@ class LossWatch {
   public:
     explicit LossWatch(RunningSwitch& running) : running_(running) {}
 
-    // A card has to be asked, and instants of the virtual clock are many: now and then.
+    // Not at every instant: reading cards costs time.
     bool is_due() const;
-    // Any time. `at_end`, of the whole run: the events tell the sums.
+    // Notes new losses; `at_end`: the sums of the run.
     void note_losses(bool at_end = false);
 
   private:

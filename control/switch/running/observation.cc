@@ -1,9 +1,6 @@
 #include "control/switch/running/observation.hh"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "control/config/schema/decision_filter.hh"
@@ -21,7 +18,7 @@ Observation::Observation(const Config& config, PortNames ports, std::size_t max_
             file_->write(line);
             file_->write("\n");
         };
-    log_ = std::make_unique<DecisionJoiner>(ports_, max_open, std::move(sink), timeline);
+    log_ = std::make_unique<DecisionJoiner>(ports_, max_open, std::move(sink), timeline, config.cell_bytes);
 }
 
 tl::expected<std::unique_ptr<Observation>, std::string> Observation::create(const Config& config,

@@ -1,7 +1,5 @@
-// Collects decision records and microbursts from the workers' rings, and counts the lost ones.
-//
-// Under the virtual clock it is asked after every step, so nothing is lost while a ring holds the events of
-// one instant; under the real clock now and then.
+// Collects decision records and microbursts from the workers' rings, and counts the lost ones. Control drains
+// it after every step of the virtual clock, so a ring need only hold an instant's events.
 #pragma once
 
 #include <memory>
@@ -22,8 +20,8 @@ class Observation {
   public:
     static constexpr std::size_t max_microbursts = 1000;
 
-    // Opens the file for records, if there is to be one. `max_open`: packets that can be in the switch.
-    // `timeline`: see json_line; null, or outlives the observation.
+    // Opens the file for records, if configured. `max_open`: packets that can be in the switch. `timeline`,
+    // which outlives this or is null: see json_line.
     static tl::expected<std::unique_ptr<Observation>, std::string> create(const Config& config,
                                                                           PortNames ports,
                                                                           std::size_t max_open,
@@ -38,7 +36,7 @@ class Observation {
     const DecisionJoiner* log() const { return log_.get(); }
     std::uint64_t decisions_lost() const { return decisions_lost_; }  // events that did not fit a ring
     const PortNames& ports() const { return ports_; }
-    // In the order in which they ended; those under way when the run ended come last.
+    // In the order of their ends; those that outlast the run come last.
     struct Burst {
         Microburst burst;
         std::uint64_t threshold_bytes;

@@ -1,9 +1,8 @@
-// Gives policies to the workers, and knows whether they have taken them up.
+// Publishes policies to the workers, and tracks whether all run the last one. Control's thread only.
 //
 // A worker takes up a policy with its next turn. `publish` waits for that, under the real clock for at most
-// `patience`. A worker that has not done so by then is late: it does not run. The policy stays published, and
-// the worker takes it up when it runs again. Until then everything that it may read stays in memory, and
-// nobody waits for it a second time. Control's thread only.
+// `patience`. After that the worker is late: it does not run, and takes the policy up when it runs again.
+// Until then all that it may read stays in memory, and no call waits for it again.
 #pragma once
 
 #include <array>
@@ -24,21 +23,19 @@ class Publication {
   public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds patience{2};
-    // Policies under way at once: a bound for the memory that waits for a late worker.
+    // Policies in flight: a bound for the memory that a late worker holds.
     static constexpr unsigned max_under_way = 16;
 
-    // `workers_stand_still`: they run on this thread, between whose turns this is called, and take up a
-    // policy at once, as under the virtual clock.
+    // `workers_stand_still`: the virtual clock's, which run on this thread and take up a policy at once.
     Publication(Switch& device, bool workers_stand_still)
         : device_(device), workers_stand_still_(workers_stand_still) {}
 
     void publish(std::unique_ptr<const Policy> policy);
-    // Every worker runs what was published last.
+    // Every worker runs the last policy.
     bool is_taken_up() const;
     bool is_full() const { return !is_taken_up() && under_way_ >= max_under_way; }
 
-    // "worker 1 has not taken it up for 2 s", of a worker that has been waited for in vain; empty: all run
-    // what was published last.
+    // "worker 1 has not taken it up for 2 s", for a late worker; empty: all run the last policy.
     std::string late() const;
     // Once a round: the events since the last call.
     enum class Notice : std::uint8_t { none, late, back };

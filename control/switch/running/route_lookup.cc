@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-// The hash that the packet would have, from headers as they would lie in it.
+// The hash of such a packet, from its headers.
 std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
     Parsed parsed;
     parsed.kind = question.destination.is_v6 ? FrameKind::ipv6 : FrameKind::ipv4;
@@ -32,7 +32,7 @@ std::uint32_t hash_of(const FlowQuestion& question, const HashKey& key) {
     return flow_hash(parsed, header.data(), key);
 }
 
-// How a packet of that flow is balanced, RC where a queue pair is asked for, as that of the default class.
+// The mode of load balancing of such a packet, which is RC with a queue pair; the strongest of any class.
 LoadBalance mode_of(const FlowQuestion& question, const NextHopGroup& group, RunningSwitch& running) {
     const BalancePolicy& policy = running.device().policy().balance;
     if (!policy.active) return LoadBalance::hash;

@@ -1,10 +1,9 @@
-// Which way a packet of given headers takes now, and why: the same tables, hash and rule as the workers use.
+// The next hop of a packet with given headers, and why, by the workers' tables, hash and rule.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "control/config/routes/routes.hh"
 #include "lib/frame/drop_reason.hh"
@@ -26,8 +25,8 @@ struct FlowAnswer {
     std::uint32_t next_hop_group = 0;
     std::uint32_t hash = 0;
     unsigned buckets = 1;
-    unsigned bucket = 0;       // of the hash; with its member down another takes the flow
-    std::string first, taken;  // ports: of that bucket's member, and of the one that is taken
+    unsigned bucket = 0;       // of the hash
+    std::string first, taken;  // ports: of that bucket's member, and of the one in use when it is down
     std::string why;           // a sentence
 };
 

@@ -1,5 +1,4 @@
-// The clock of a run, as control reads it, and the time of day beside it. A runner gives the clock once the
-// switch is made; until then it is 0.
+// The clock of a run as control reads it, and the time of day. It is 0 until the runner sets its clock.
 #pragma once
 
 #include <chrono>
@@ -13,13 +12,13 @@ namespace sluice {
 
 class RunClock {
   public:
-    // Before the first turn; it outlives the run, or is not asked any more.
+    // Before the first turn; `clock` outlives all calls.
     void set(const SwitchClock& clock) { clock_ = &clock; }
     Time now() const { return clock_ != nullptr ? clock_->now() : Time{}; }
-    // Workers run on other threads now: only shared state may be read.
+    // True when workers run on other threads: read shared state only.
     bool is_live() const { return clock_ != nullptr && clock_->is_running(); }
 
-    // Real clock: nanoseconds of Unix time at its origin. It stays, unless somebody sets the time of day.
+    // Real clock: nanoseconds of Unix time at its origin; changes only when the time of day is set.
     std::int64_t wall_origin_ns() {
         constexpr std::int64_t max_drift = 100'000'000;  // of the switch's clock; more: somebody set it
         const auto wall = std::chrono::system_clock::now().time_since_epoch();
@@ -29,7 +28,7 @@ class RunClock {
         return *wall_origin_ns_;
     }
 
-    // A virtual run was stopped before its end; its verdict is of the time until then.
+    // True when a virtual run was stopped before its end; the verdict covers the time until then.
     bool is_interrupted() const { return interrupted_; }
     void set_interrupted() { interrupted_ = true; }
 

@@ -6,21 +6,34 @@
 #include <utility>
 
 #include "control/config/compile/compile.hh"
-#include "control/config/schema/decision_filter.hh"
 #include "control/config/schema/finding.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/observation.hh"
 #include "control/switch/running/surroundings.hh"
 #include "dataplane/base/packet_pool.hh"
+#include "dataplane/path/fib.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice {
 namespace {
 
-// The first problem that forbids the configuration. Problems that may be forced do not count once any was
-// forced.
+WorkerId owner_of(const Config& config, const PortConfig& port, std::size_t index) {
+    return static_cast<WorkerId>(port.worker.value_or(static_cast<unsigned>(index)) % config.workers);
+}
+
+// The workers that poll the receive queues beyond the first.
+std::vector<WorkerId> pollers_of(const Config& config, const PortConfig& port, WorkerId owner) {
+    std::vector<WorkerId> pollers;
+    for (unsigned n = 1; n < port.rx_queues; ++n)
+        pollers.push_back(static_cast<WorkerId>(port.rx_workers.empty()
+                                                    ? (owner + n) % config.workers
+                                                    : port.rx_workers[(n - 1) % port.rx_workers.size()]));
+    return pollers;
+}
+
+// The first problem that forbids the configuration; once any was forced, others that may be do not count.
 const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
     for (const QosProblem& problem : qos.problems)
         if (state.forced.empty() || !may_be_forced(problem.id.name())) return &problem;
@@ -35,6 +48,57 @@ void set_member(std::set<std::string>& names, const std::string& name, bool in) 
 }
 
 }  // namespace
+
+std::string RunningSwitch::make_pool() {
+    const PacketDemand demand = packet_demand(config_);
+    packets_ = options_.packets != 0 ? options_.packets : static_cast<unsigned>(demand.total());
+    pool_ = options_.pool;
+    if (pool_ == nullptr) {
+        own_pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
+                                                 packet_buffer_bytes(config_));
+        pool_ = own_pool_->pool();
+    }
+    if (pool_ == nullptr)
+        return fmt::format(
+            "no memory for {} packet buffers of {} bytes ({} MB): {} for the shared buffer, {} for "
+            "rings, {} for caches, {} for captures; do: make the buffer smaller, or give more memory",
+            packets_, PacketPool::bytes_each(packet_buffer_bytes(config_)),
+            packets_ * PacketPool::bytes_each(packet_buffer_bytes(config_)) >> 20, demand.buffer,
+            demand.rings, demand.caches, demand.captures);
+    const Fib::Sizes sizes = fib_sizes(config_);
+    routes_ = Routes::create(sizes, options_.remote != nullptr);
+    if (!routes_)
+        return fmt::format(
+            "no memory for two forwarding tables of {} MB: {} tables for IPv4 and {} for IPv6; do: make "
+            "fib.ipv4_tables or fib.ipv6_tables smaller, or give more memory",
+            Fib::bytes(sizes) >> 20, sizes.v4.tables, sizes.v6.tables);
+    return {};
+}
+
+std::string RunningSwitch::open_ports(std::vector<PortSpec>& specs) {
+    for (const auto& [name, port] : config_.ports) {
+        const std::size_t index = specs.size();
+        macs_.push_back(configured_mac(config_, port, index).value_or(MacAddress{}));
+        auto io = surroundings_.open(name, port, config_, pool_);
+        if (!io) return io.error();
+        if (!port.mac) macs_.back() = surroundings_.mac(static_cast<PortId>(index)).value_or(macs_.back());
+        PortSpec spec;
+        if (is_virtual())
+            spec.link = LinkTransmitter(port.speed.byte_time(), config_.virtual_turn);
+        else if (!(*io)->has_own_ring())
+            spec.link = LinkTransmitter(port.speed.byte_time(), modeled_ring);
+        spec.io = std::move(*io);
+        spec.owner = owner_of(config_, port, index);
+        spec.pollers = pollers_of(config_, port, spec.owner);
+        spec.on_wire = is_on_wire(config_, name);
+        spec.trace_slots = options_.trace_slots;
+        spec.trace_width = nanoseconds(100);
+        specs.push_back(std::move(spec));
+        names_.push_back(name);
+        port_info_[name] = {static_cast<PortId>(index), macs_.back()};
+    }
+    return {};
+}
 
 RunningSwitch::RunningSwitch(Config config, RunningOptions options, Surroundings& surroundings)
     : config_(std::move(config)),
@@ -99,8 +163,7 @@ std::unique_ptr<Policy> RunningSwitch::compile(const Config& config, const Effec
         PuntLimit& unresolved = port.punt_limit[static_cast<std::size_t>(PuntClass::unresolved)];
         const PuntLimit wanted = config_.kernel.routes ? config.punt.unresolved : PuntLimit{};
         if (slow_path_.tap(id) != nullptr) port.punts = true;
-        // A port without a TAP or responder may still punt `unresolved`, where a kernel can resolve
-        // neighbors.
+        // A port without a TAP or responder punts `unresolved` where the kernel resolves neighbors.
         if (!port.punts) port.punt_limit = {};
         unresolved = wanted;
         port.punts |= wanted.rate != 0;
@@ -117,11 +180,11 @@ std::string RunningSwitch::publish(const Config& config, const OperatorState& st
     EffectiveQos qos = effective_qos(config);
     if (const QosProblem* problem = unusable(qos, state))
         return problem->path() + ": " + problem->wrong + "; do: " + problem->fix;
-    // A late worker may still read the tables that would have to follow.
+    // A late worker may still read the tables that would change.
     const Publication& publication = change_->publication();
     if (const std::string late = publication.late();
         !late.empty() && (publication.is_full() || !changes.empty()))
-        return fmt::format("of what was published before {}; do: try again when it runs", late);
+        return fmt::format("an earlier change is not yet in force: {}; do: try again when it runs", late);
     if (std::string error = routes_->change(changes, port_info_); !error.empty()) return error;
     wire_rules_.take_up(config);
     change_->start(compile(config, qos, state));
@@ -140,9 +203,8 @@ bool RunningSwitch::finish_change() {
         events_.note("worker_late",
                      "a change is published, and " +
                          (late.empty() ? std::string("a worker took long to take it up") : late) +
-                         "; what the worker does not do waits for it");
-    if (notice == Publication::Notice::back)
-        events_.note("worker_back", "every worker runs what was published last");
+                         "; its ports wait until it runs");
+    if (notice == Publication::Notice::back) events_.note("worker_back", "every worker runs the last change");
     if (!change_->is_pending()) return false;
     const bool done = change_->finish();
     note_classes();
@@ -218,7 +280,7 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
     std::string error = publish(config, state, route_changes(config_, config));
     if (!error.empty()) return error;
     std::swap(state, state_);
-    serve_mirrors();  // frames of mirrors that are no more
+    serve_mirrors();  // frames of removed mirrors
     mirrors_->configure(config, std::move(*outputs));
     note_forced(state.forced);
     const Config before = std::exchange(config_, std::move(config));
@@ -228,7 +290,6 @@ std::string RunningSwitch::apply(Config config, std::vector<std::string> forced)
     return {};
 }
 
-// Where the configuration does not say a port's MAC, its device's.
 std::string RunningSwitch::change_macs(const std::map<PortId, MacAddress>& macs) {
     RouteChanges changes;
     for (const auto& [id, mac] : macs) {

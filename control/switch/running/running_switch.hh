@@ -1,9 +1,8 @@
-// A switch made from a configuration, and the only way to change it while it runs. A value: several can live
-// in one process. Where its ports come from its surroundings say; a runner gives it turns, and its clock.
+// A switch made from a configuration, and the only way to change it while it runs. A process may have
+// several. Surroundings open its ports; a runner runs its turns and its clock.
 //
-// Owns, in this order: packet pool, routes, ports and workers. Every change compiles a whole new policy,
-// which names the tables of routes, publishes it and returns when all workers run it; what cannot be compiled
-// changes nothing. Everything else is done by its parts, each in a file of its own, which it hands out.
+// Owns, in this order: packet pool, routes, ports and workers. Every change compiles a new policy with the
+// tables of routes, publishes it and returns when all workers run it; one that does not compile is void.
 #pragma once
 
 #include <map>
@@ -44,7 +43,7 @@ struct RunningOptions {
 
 class RunningSwitch {
   public:
-    // EAL runs. An error is one line that names the port. `surroundings` outlives the switch.
+    // After EAL's start. An error is a line that names the port. `surroundings` outlives the switch.
     static tl::expected<std::unique_ptr<RunningSwitch>, std::string> create(const Config& config,
                                                                             RunningOptions options,
                                                                             Surroundings& surroundings);
@@ -54,43 +53,38 @@ class RunningSwitch {
 
     // ---- Changes
     // Each returns an error's text, or empty. Under the real clock they wait until every worker runs the
-    // change or is late; a change that the memory or the tables of a late worker forbid is refused.
+    // change or is late; some changes are refused while a worker is late.
     std::string set_port(const std::string& name, bool up);
     std::string hold_queue(const std::string& port, ClassId queue, bool hold);
-    // Decision records from now on as `wanted` says, which check_decisions has found good; `what`: the
-    // command's words.
+    // Records decisions as `wanted`, which has passed check_decisions; `what`: the command's words.
     std::string set_decisions(const DecisionsConfig& wanted, const std::string& what);
     // `forced`: accepted reasons why it is not lossless.
     std::string apply(Config config, std::vector<std::string> forced);
-    // Routes and neighbors alone, the configuration's or the kernel's; the cost is that of the changed
-    // entries.
+    // Routes and neighbors alone, the configuration's or the kernel's.
     std::string change_routes(const RouteChanges& changes);
     std::string run_watchdog(const std::string& port, bool start);
     std::string big_red_switch(bool on);
-    // Users' watermarks start anew, by the hand of their owners.
+    // Users' watermarks start again.
     std::string clear_user_watermarks();
-    // MACs of devices, by port, from now on.
     std::string change_macs(const std::map<PortId, MacAddress>& macs);
-    // Faults of a port from now on; under the virtual clock only. `what` was said, for the list of events.
+    // Sets the faults of a port, under the virtual clock. `what`: the command's words, for the event.
     void set_fault(const std::string& port, const FaultSettings& fault, const std::string& what);
-    // Adds reasons why its devices are not lossless, which are accepted.
+    // Accepts further reasons why its devices are not lossless.
     void force_also(std::vector<std::string> reasons);
-    // After the last turn: closes ports; error texts, one for each output that is not whole.
+    // After the last turn: closes ports; an error's text for each incomplete output.
     std::vector<std::string> close();
 
-    // ---- Control's part, once a round, and under the virtual clock after each instant that wants it. True:
-    // under the virtual clock the instant is then to be run again.
-    // Whether control has anything to do after an instant. If not, none of the others would find anything.
+    // ---- Control's part, once a round, and under the virtual clock after each instant that wants_control.
+    // True: the instant must run again.
     bool wants_control() const;
-    // The second half of a change of limits, once use fits: groups may resume now.
+    // The second step of a change of limits, once use fits.
     bool finish_change();
-    // Takes frames that ports have punted; frames may wait to be sent for it.
+    // Takes punted frames, and gives replies to the workers.
     bool serve_slow_path();
-    // Likewise, frames that mirrors want, and those that they send to collectors.
+    // Takes frames for mirrors, and gives those for collectors to the workers.
     bool serve_mirrors();
-    // Readers of FIFOs come and go, and so do the ways to collectors.
     void poll_mirror_outputs();
-    // Real clock: packets wait for the next round, events that fill rings, or a client.
+    // Real clock: true when packets, or events that fill rings, wait for the next round.
     bool wants_short_rounds() const;
 
     // ---- Parts
@@ -106,7 +100,6 @@ class RunningSwitch {
     const Switch& device() const { return *switch_; }
     const Surroundings& surroundings() const { return surroundings_; }
     const LimitChange& limit_change() const { return *change_; }
-    // Lossless classes that wait for their limits.
     const ClassChanges& class_changes() const { return class_changes_; }
     const InjectedFaults& faults() const { return *faults_; }
     const Routes& routes() const { return *routes_; }
@@ -121,16 +114,14 @@ class RunningSwitch {
     const std::vector<std::string>& port_names() const { return names_; }
     const std::vector<MacAddress>& macs() const { return macs_; }  // by port
     std::optional<PortId> find_port(std::string_view name) const;
-    // Why its configuration does not promise to be lossless, a sentence each: what it says, what was forced,
-    // peers that do not obey, injected faults.
+    // Why the switch may not be lossless, in sentences: settings, forced problems, deaf peers, faults.
     std::vector<std::string> broken_promises() const;
     bool is_up(const std::string& name) const { return !state_.down.contains(name); }
-    // Of the policy that every worker runs.
+    // The generation of the last published policy.
     std::uint64_t generation() const;
     bool is_virtual() const { return config_.clock == ClockKind::virtual_time; }
     Time now() const { return clock_.now(); }
-    // mbufs that are not back in the pool after `close` and Switch::empty.
-    // Of a shared pool nothing is known.
+    // mbufs that are not back in its own pool after `close` and Switch::empty.
     unsigned packets_missing() const;
 
   private:
@@ -139,8 +130,7 @@ class RunningSwitch {
     std::string make_pool();
     std::string open_ports(std::vector<PortSpec>& specs);
     void configure_fault(PortId id);
-    // Publishes what `change(OperatorState&)` makes of the operator's state, and then notes the event;
-    // nothing happens where it changes nothing.
+    // Applies `change(OperatorState&)`, publishes the result and notes the event, unless nothing changes.
     struct Event {
         std::string kind{}, text{};
         bool every_time = false;  // where nothing changes, too

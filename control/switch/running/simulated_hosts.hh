@@ -1,4 +1,4 @@
-// The simulated hosts of one switch: their ports, and their settings that may change while they run.
+// The simulated hosts of a switch: their ports, and the settings that may change.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ class SimulatedHosts {
         : specs_(std::move(specs)), hosts_(std::move(hosts)) {}
 
     bool has(const std::string& port) const { return specs_.contains(port); }
-    // The port that `has` one, once; its received frames may go to a capture, too. An error's text.
+    // Opens the port of a host, once; its received frames may go to a capture, too.
     tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
                                                           rte_mempool* pool, const CaptureTimeline& timeline);
-    // Hosts of the configuration, as it is from `now` on.
+    // Applies a changed configuration.
     void configured(const Config& config, Time now);
-    // Up to `now`. Null: there is none of the name.
+    // The host, run up to `now`, or null.
     HostPort* find(const std::string& host, Time now) const;
 
   private:

@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/running/virtual_ports.hh"
 #include "dataplane/ports/device.hh"

@@ -1,5 +1,4 @@
-// One switch with its clock, as sluiced runs it: captures under the virtual clock, devices under the real
-// one.
+// A switch with its clock, as sluiced runs it: captures under the virtual clock, devices under the real one.
 #pragma once
 
 #include <memory>
@@ -22,10 +21,10 @@ struct StandaloneOptions {
 
 class StandaloneSwitch {
   public:
-    // Network cards that cannot be had, before EAL is started for them: an error's text, or empty.
+    // Before EAL's start: an error's text for network cards that cannot be used, or empty.
     static std::string unusable_cards(const Config& config,
                                       const std::string& pci_folder = PciDevice::usual_folder);
-    // EAL runs. An error is one line that names the port.
+    // After EAL's start. An error is a line that names the port.
     static tl::expected<std::unique_ptr<StandaloneSwitch>, std::string> create(
         const Config& config, const StandaloneOptions& options);
     ~StandaloneSwitch();

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/mirror/mirrors.hh"
 #include "control/switch/running/observation.hh"
@@ -73,7 +72,7 @@ void SwitchWatch::note_link(PortId id) {
                                link_text(name, surroundings.device_port(id), *notice), *notice);
 }
 
-// Every one is in the report; an event says that there are any.
+// The report has all; the event names a queue's first.
 void SwitchWatch::note_microbursts() {
     const auto& bursts = observation_->microbursts();
     for (; microbursts_ < bursts.size(); ++microbursts_) {

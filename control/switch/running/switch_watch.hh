@@ -1,6 +1,5 @@
-// Makes events of what a switch counts, for control: those that no lossless switch should see, once a port
-// and reason (a lossless packet dropped, a receive ring overrun, a worker that fell behind), storms of the
-// PFC watchdog, microbursts, deaf peers, links. Control's thread only.
+// Makes events from a switch's counters: lossless drops, overruns of receive rings and workers that fell
+// behind, once a port and reason; storms of the PFC watchdog, microbursts, deaf peers, links.
 #pragma once
 
 #include <array>
@@ -21,13 +20,12 @@ class RunningSwitch;
 
 class SwitchWatch {
   public:
-    // `observation`: from which it takes the workers' events; null: somebody else does.
+    // `observation`: collects the workers' events; null: the caller does.
     SwitchWatch(RunningSwitch& running, Mirrors& mirrors, Observation* observation);
 
-    // Under the virtual clock, after an instant: whether `note_news` would find anything but decisions and
-    // frames of mirrors.
+    // Virtual clock: true when `note_news` would find more than decisions and mirrored frames.
     bool is_due() const;
-    // After each step of the clock: takes the workers' events.
+    // After each step of the clock: collects the workers' events.
     void note_news();
     // The cause of the port's link state may have changed.
     void note_link(PortId id);

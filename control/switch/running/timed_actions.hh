@@ -1,5 +1,4 @@
-// Actions by their time on the switch's clock: each is carried out once, with any result; those of one time
-// in the order of calls.
+// Actions at times of the switch's clock, each executed once; those of the same time in the order of calls.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,11 @@ namespace sluice {
 class TimedActions {
   public:
     void at(Time time, std::function<void()> action) { actions_.emplace(time.ps, std::move(action)); }
-    // The time of the next one; nothing: none is left.
     std::optional<Time> next() const {
         if (actions_.empty()) return std::nullopt;
         return Time{actions_.begin()->first};
     }
-    // Those up to `now`, and those that they add up to then.
+    // Runs the actions up to `now`, with those that they add.
     void run_due(Time now) {
         while (!actions_.empty() && Time{actions_.begin()->first} <= now) {
             const auto action = std::move(actions_.begin()->second);

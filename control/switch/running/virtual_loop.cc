@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <utility>
 
 #include "control/config/schema/values.hh"
 #include "control/switch/running/running_switch.hh"
@@ -15,9 +14,8 @@
 namespace sluice {
 namespace {
 
-// A pause of a peer ends or is refreshed within 34 ms, so only a queue that an operator holds stands for
-// longer, and we pause its senders. A port's refreshes come to this many in 168 s at 100G, and to 76 MB of a
-// capture.
+// A peer's pause ends or is refreshed within 34 ms, so only a queue that an operator holds blocks longer, and
+// we pause its senders. A port sends so many refreshes in 168 s at 100G, 76 MB of a capture.
 constexpr std::uint64_t max_idle_frames_a_port = 1'000'000;
 
 std::vector<RunningSwitch*> some_of(const std::vector<RunningSwitch*>& all,
@@ -33,7 +31,6 @@ std::vector<Switch*> devices_of(const std::vector<RunningSwitch*>& switches) {
     return devices;
 }
 
-// By switch.
 std::vector<unsigned> threads_of(const LoopWindows& windows, std::size_t switches) {
     return windows.thread_of.empty() ? std::vector<unsigned>(switches) : windows.thread_of;
 }
@@ -42,7 +39,7 @@ unsigned count_of(const std::vector<unsigned>& thread_of) {
     return 1 + (thread_of.empty() ? 0 : *std::max_element(thread_of.begin(), thread_of.end()));
 }
 
-// After this long a pause that is not refreshed has ended.
+// The longest pause without a refresh.
 Duration longest_pause(const std::vector<RunningSwitch*>& switches) {
     Duration longest{};
     for (const RunningSwitch* running : switches)
@@ -96,7 +93,7 @@ bool VirtualLoop::can_progress() const {
                        [](const auto& shard) { return shard->runner.can_progress(); });
 }
 
-// All cables are as they are at `now`, and what acts changes them as of then.
+// Runs actions with all cables advanced to `now`.
 void VirtualLoop::act(Time now) {
     exchange_.take_all();
     next();
@@ -211,7 +208,7 @@ void VirtualLoop::pass(Time end) {
     run_window(end, end);
 }
 
-// Nothing can change any more, and frames are still held: says where.
+// Nothing can change any more: notes where frames are still held.
 void VirtualLoop::note_waiting() {
     for (RunningSwitch* running : switches_)
         for (PortId id = 0; id < running->device().port_count(); ++id)

@@ -1,17 +1,15 @@
-// The virtual clock of any number of switches: a window of time at a time, and between two of them control's
-// part of the fabric that they make. A window is one instant, unless cables couple the switches and nothing
-// else does: then it is as long as the shortest cable, and threads may share the switches. The outcome
-// depends on the windows, and they do not depend on the number of threads.
+// The virtual clock of any number of switches. It runs a window of time, then control's part of the fabric. A
+// window is an instant, unless only cables couple the switches: then it is as long as the shortest cable, and
+// threads may share the switches. The outcome depends on the windows, but not on the number of threads.
 //
-// At an instant of a switch, in this order: its packets, frames that control answers, the rest of a change
-// that can end now, and control's watches. Timed actions (commands, a test's actions) come before the
-// instants of their time, and between two windows.
+// An instant of a switch runs its packets, frames that control answers, the rest of a change that can end
+// now, and control's watches, in this order. Timed actions (commands, a test's) come before the instants of
+// their time, between two windows.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +23,6 @@ namespace sluice {
 
 class RunningSwitch;
 
-// How far switches run ahead of one another, and where.
 struct LoopWindows {
     Duration length{};                  // no switch hears of another sooner; 0: every window is an instant
     std::vector<unsigned> thread_of{};  // by switch, from 0, the caller's, on; empty: all are its
@@ -33,16 +30,16 @@ struct LoopWindows {
 
 class VirtualLoop {
   public:
-    // The switches, which outlive it, have ports that this clock drives; `turn` is theirs. With windows that
-    // are longer than an instant the switches' cables send through `outbox_between`, and the turn is 0.
+    // The switches outlive it; `turn` is theirs. With windows longer than an instant their cables send
+    // through `outbox_between`, and the turn is 0.
     VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, const LoopWindows& windows = {});
 
     Time now() const { return now_; }
-    // To a moment at which nothing is left to do before it, not before now.
+    // Moves the clock to a moment before which nothing is left to do.
     void advance(Time instant);
     unsigned threads() const { return static_cast<unsigned>(shards_.size()); }
 
-    // Each comes at the first instant of the grid that is not before its time.
+    // Each runs at the first instant of the grid at or after its time.
     TimedActions& actions() { return actions_; }
 
     enum class Step : std::uint8_t {
@@ -51,35 +48,34 @@ class VirtualLoop {
         over,     // nothing can happen any more, or nothing that would be worth it: see gave_up
     };
     Step step(std::optional<Time> end);
-    // Steps until no instant is left up to `end`, and then lets time pass to it. `goes_on` is asked after
-    // each window; false: it stopped the run there.
+    // Steps until no instant is left up to `end`, and then moves the clock there. Calls `goes_on` after each
+    // window, and stops on false, which it then returns.
     bool run(
         std::optional<Time> end, const std::function<bool()>& goes_on = [] { return true; });
 
-    // At every multiple of `interval`, between two windows and before those that begin then or later. It does
-    // not keep a run going. Before the first step.
+    // Calls `beat` at every multiple of `interval`, between two windows. It does not extend a run. Set it
+    // before the first step.
     void every(Duration interval, std::function<void(Time)> beat) {
         interval_ = interval;
         beat_ = std::move(beat);
     }
 
-    // To look at the switches and change nothing: after each instant of a switch, at that switch alone and on
-    // its thread; and after each window, at all of them.
+    // Observers: after each instant of a switch, for it alone on its thread; and after each window.
     void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
     void on_window(std::function<void()> look) { look_ = std::move(look); }
-    // The switches that ran in the last window.
+    // Visits the switches that ran in the last window.
     template <class Visit>
     void for_each_that_ran(Visit visit) const {
         for (const auto& shard : shards_)
             for (const VirtualRunner::Due& due : shard->runner.ran()) visit(shard->numbers[due.number]);
     }
 
-    // For what the first switch sends the second.
+    // For frames from the first switch to the second.
     LinkExchange::Outbox& outbox_between(std::size_t from, std::size_t to) {
         return exchange_.outbox(thread_of_[from], thread_of_[to]);
     }
 
-    // Why `step` gave up although there was something left to do; empty: it did not. Once.
+    // Why `step` gave up although something was left to do, once; empty: it did not.
     std::string gave_up() { return std::exchange(gave_up_, {}); }
 
   private:

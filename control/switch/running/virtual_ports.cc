@@ -3,11 +3,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "control/config/compile/compile.hh"
 #include "control/config/schema/values.hh"
-#include "control/switch/running/running_switch.hh"
 #include "dataplane/peers/capture_port.hh"
 #include "dataplane/ports/device.hh"
 

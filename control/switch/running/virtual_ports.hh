@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-// The result of reading every input whole: a damaged one is refused before anything starts.
+// The result of reading every input whole, so that a damaged one is refused before the start.
 struct ScannedCaptures {
     StampRanges stamps;
     std::string first_file, last_file;  // that hold the first frame and the last
@@ -25,14 +25,12 @@ tl::expected<ScannedCaptures, std::string> scan_captures(const Config& config);
 
 class VirtualPorts final : public Surroundings {
   public:
-    // An error's text when the captures are too far apart for one clock: it runs at most 100 days, because
-    // times more than 106 days apart do not compare.
+    // An error: captures too far apart for the clock, which runs at most 100 days.
     static tl::expected<std::unique_ptr<VirtualPorts>, std::string> create(const Config& config);
 
     tl::expected<std::unique_ptr<Port>, std::string> open(const std::string& name, const PortConfig& port,
                                                           const Config& config, rte_mempool* pool) override;
     std::string join(RunningSwitch& running) override;
-    // Hosts take up the settings that may change while they run.
     void configured() override { hosts_.configured(running_->config(), running_->now()); }
     const CaptureTimeline& timeline() const override { return timeline_; }
     const HostPort* host(const std::string& name) const override {

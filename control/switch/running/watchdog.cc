@@ -1,13 +1,11 @@
 #include "control/switch/running/watchdog.hh"
 
-#include <array>
-
 #include "dataplane/path/port_watchdog.hh"
 #include "dataplane/run/switch.hh"
 
 namespace sluice {
 
-// A window that runs is nobody's business yet.
+// A running detection window shows as operational.
 std::string_view watchdog_state_text(WatchdogState state) {
     constexpr std::array<std::string_view, 5> words{"off", "operational", "operational", "stormed", "cut"};
     return words.at(static_cast<std::size_t>(state));
@@ -30,8 +28,7 @@ std::vector<WatchdogNotice> WatchdogWatch::new_notices(const Switch& device) {
                 std::string(to_string(static_cast<WatchdogAction>(counters.action.get()))),
                 counters.storm_passed.get(),
                 counters.storm_dropped.get()};
-            // A storm that ends and one that begins between two looks: the end came first, unless it is its
-            // own.
+            // Between two looks one storm may end and another begin: the end is first, unless it is its own.
             const bool ended_first = seen.detected > seen.restored;
             if (now.restored != seen.restored && ended_first) notice.push_back(one);
             if (now.detected != seen.detected) {

@@ -1,4 +1,3 @@
-// The PFC watchdog as control sees it: its queues, its actions since the last look.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@ namespace sluice {
 
 class Switch;
 
-// One storm or cut that began or ended.
+// A storm or cut that began or ended.
 struct WatchdogNotice {
     PortId port;
     ClassId queue;
@@ -24,8 +23,7 @@ struct WatchdogNotice {
     std::uint64_t dropped;
 };
 
-// Compares counters with their earlier values: storms that began or ended since the last time, in order of
-// ports and queues, those that ended first.
+// Finds storms that began or ended since the last call, in order of ports and queues.
 class WatchdogWatch {
   public:
     std::vector<WatchdogNotice> new_notices(const Switch& device);

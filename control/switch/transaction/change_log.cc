@@ -5,16 +5,14 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
 
 namespace sluice {
 namespace {
 
-// At the start of a character, so that it stays UTF-8.
 std::string shortened(const std::string& value) {
-    std::size_t end = ChangeLog::max_value_bytes;
-    if (value.size() <= end) return value;
-    while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0U) == 0x80U) --end;
-    return value.substr(0, end) + "...";
+    const std::string_view start = first_characters(value, ChangeLog::max_value_bytes);
+    return start.size() < value.size() ? std::string(start) + "..." : value;
 }
 
 }  // namespace
@@ -37,12 +35,9 @@ std::string user_name(uid_t uid) {
     std::ifstream file("/etc/passwd");  // name:password:uid:...
     std::size_t read = 0;
     for (std::string line; read < max_bytes && std::getline(file, line); read += line.size() + 1) {
-        const std::size_t name = line.find(':');
-        const std::size_t password = name == std::string::npos ? name : line.find(':', name + 1);
-        if (password == std::string::npos) continue;
-        const auto number =
-            parse_integer(line.substr(password + 1, line.find(':', password + 1) - password - 1));
-        if (number && *number == uid) return line.substr(0, name);
+        const Words fields = split(line, ':');
+        if (fields.size() < 3) continue;
+        if (const auto number = parse_integer(fields[2]); number && *number == uid) return fields[0];
     }
     return {};
 }

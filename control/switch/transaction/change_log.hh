@@ -1,6 +1,5 @@
-// The last changes of the configuration, for `config.history`: when, by whom, how. A request is written
-// down by the credentials of its socket's peer, which the kernel vouches for. Not part of the report: it
-// has the wall clock. Control thread.
+// The last changes of the configuration for `config.history`: when, by whom (the credentials of the socket's
+// peer), how. Control thread.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +16,7 @@
 
 namespace sluice {
 
-// The one who acts: a client, a timed event, a signal, or the switch itself.
+// The author of a change: a client, a timed event, a signal, or the switch itself.
 struct Author {
     std::string name = "the switch";  // "pid 4711", "a timed event"
     std::optional<pid_t> pid{};
@@ -50,8 +49,7 @@ class ChangeLog {
     std::uint64_t lost_ = 0;
 };
 
-// The name that the machine's own list of users has for a uid; empty: none. No name service is asked, which
-// could keep the control thread waiting.
+// The name of a uid in /etc/passwd, or empty. A name service could block the control thread.
 std::string user_name(uid_t uid);
 
 }  // namespace sluice

@@ -7,7 +7,6 @@
 
 #include "control/config/lint/judge.hh"
 #include "control/config/schema/finding.hh"
-#include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/switch/running/surroundings.hh"
 
@@ -45,7 +44,7 @@ tl::expected<Transaction::Applied, Refusal> Transaction::change(Config config,
             return Refused({.message = fmt::format("{} cannot change while the switch runs", change.path),
                             .path = change.path,
                             .value = change.to,
-                            .remedy = "save the file and start sluiced anew"});
+                            .remedy = "save the file and restart sluiced"});
     done.findings = judge_config(config, Machine{std::thread::hardware_concurrency()}, &running_.config());
     for (Finding& finding : running_.surroundings().findings(config))
         done.findings.push_back(std::move(finding));
@@ -128,7 +127,7 @@ tl::expected<Transaction::Applied, Refusal> Transaction::apply(Config config, co
     return done;
 }
 
-// A pending change gets `confirm` from now on, or is kept.
+// Sets the new time of pending changes, or keeps them.
 void Transaction::await(std::optional<Duration> confirm, Applied& done) {
     if (confirm) {
         done.confirm_by = confirm_by_ = running_.now() + *confirm;
@@ -152,8 +151,7 @@ tl::expected<std::size_t, Refusal> Transaction::confirm() {
 }
 
 tl::expected<void, Refusal> Transaction::change_routes(const RouteChanges& changes) {
-    // Judged as a file, so that the running configuration can be saved and every other value still be
-    // changed.
+    // Judged as a file is, so that the running configuration can be saved and changed.
     auto good = refuse_errors(check_changes(
         running_.config(), changes, [this](const NextHopConfig& hop) -> std::optional<IpPrefix> {
             const auto port = hop.port.empty() ? any_port : running_.find_port(hop.port);
@@ -166,7 +164,7 @@ tl::expected<Transaction::Applied, Refusal> Transaction::rollback() {
     if (history_.empty()) return Refused({.message = "nothing has been changed that could be rolled back"});
     auto done = go_back(1, "rollback");
     if (!done) return done;
-    end_trial("taken back by " + author_.name);
+    end_trial("rolled back by " + author_.name);
     if (waiting_ != 0 && --waiting_ == 0) confirm_by_.reset();
     done->confirm_by = confirm_by_;
     done->waiting = waiting_;
@@ -201,7 +199,7 @@ tl::expected<Transaction::Applied, Refusal> Transaction::go_back(std::size_t cha
 
 void Transaction::tick() {
     const bool is_gone = trial_ && trial_->is_gone;
-    // A late worker would have it refused; another exception leaves it to the next round.
+    // A late worker would refuse it: then it waits for a later round.
     if (!confirm_by_ || (!is_gone && running_.now() < *confirm_by_) ||
         !running_.limit_change().publication().late().empty())
         return;

@@ -1,13 +1,12 @@
-// Changes of a running switch's configuration, one after another: judged, applied, confirmed, tried, taken
-// back. One thread, the control thread.
+// Changes of a running switch's configuration: judged, applied, confirmed, tried, rolled back. Control thread
+// only.
 //
-// As with NETCONF's confirmed commits (RFC 6241, 8.4): a change without `confirm` keeps those that wait for
-// it, one more with `confirm` gives them all its new time, and unconfirmed changes are taken back as a whole.
-// A problem that was forced once need not be forced again.
+// As with NETCONF's confirmed commits (RFC 6241, 8.4): a change without `confirm` confirms those that wait,
+// one more with `confirm` sets the time of them all, and unconfirmed changes are rolled back as a whole. A
+// problem that was forced once need not be forced again.
 //
-// A trial is a change that waits for confirmation, alone, and belongs to a client: it goes back also when the
-// client hangs up, and when another change comes, which is made as if the trial had not been. Only one at a
-// time: two would measure each other.
+// A trial is a single change of a client that waits for confirmation. It is also rolled back when the client
+// hangs up, or when another change comes, which starts from the configuration before the trial.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +41,7 @@ class Transaction {
 
     explicit Transaction(RunningSwitch& running) : running_(running) {}
 
-    // While it lives what is done is by this author. Before and after: by the one before.
+    // Sets the author of changes for its lifetime.
     class Acting {
       public:
         Acting(Transaction& changes, Author author)
@@ -72,23 +71,23 @@ class Transaction {
         std::size_t waiting = 0;           // changes that go back then, this one among them
         std::size_t kept = 0;              // changes before it that waited and do no longer
     };
-    // Whole or not at all. Answers when every worker runs it.
+    // Applies all or nothing, and returns when every worker runs it.
     tl::expected<Applied, Refusal> apply(Config config, const Options& wanted);
-    // Routes and neighbors alone; the names in them are checked, no history is kept.
+    // Routes and neighbors alone, checked, without history.
     tl::expected<void, Refusal> change_routes(const RouteChanges& changes);
-    // The configuration that a change is to be made of: the running one, without a trial.
+    // The configuration that a change starts from: the running one, without a trial.
     Config base() const;
     // Returns the number of changes that waited for it.
     tl::expected<std::size_t, Refusal> confirm();
-    // Of the last change; those before it that wait for confirmation go on waiting.
+    // Undoes the last change; earlier ones still wait for confirmation.
     tl::expected<Applied, Refusal> rollback();
-    // Refused with its end when no trial of this client's waits.
+    // Refused when no trial of this client waits, with the end of the last one.
     tl::expected<void, Refusal> require_trial(std::uint64_t client) const;
     // The client has hung up.
     void client_gone(std::uint64_t client);
     // Once a round: rolls back changes that were not confirmed in time.
     void tick();
-    // When that is; nothing: nothing waits for it.
+    // The time of that, if changes wait.
     std::optional<Time> confirm_by() const { return confirm_by_; }
     const ChangeLog& log() const { return log_; }
 

@@ -2,16 +2,15 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <libmnl/libmnl.h>
 #include <linux/if_link.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "steer_object.h"  // made by Meson from steer.bpf.c
@@ -25,76 +24,45 @@ struct AttachedProgram {
     std::uint32_t mode = 0;  // XDP_FLAGS_DRV_MODE, ...: the way it is attached
 };
 
-using Attributes = std::span<const std::byte>;
+using Attributes = std::array<const nlattr*, IFLA_MAX + 1>;  // by type
 
-// The payload of the first attribute of a kind; empty: there is none.
-Attributes payload_of(Attributes attributes, unsigned kind) {
-    constexpr unsigned kind_bits = 0x3FFF;
-    rtattr head{};
-    while (attributes.size() >= sizeof head) {
-        std::memcpy(&head, attributes.data(), sizeof head);
-        if (head.rta_len < sizeof head || head.rta_len > attributes.size()) return {};
-        if ((head.rta_type & kind_bits) == kind)
-            return attributes.subspan(sizeof head, head.rta_len - sizeof head);
-        attributes = attributes.subspan(std::min<std::size_t>(RTA_ALIGN(head.rta_len), attributes.size()));
-    }
-    return {};
+int keep(const nlattr* attribute, void* into) {
+    auto& all = *static_cast<Attributes*>(into);
+    if (mnl_attr_get_type(attribute) < all.size()) all[mnl_attr_get_type(attribute)] = attribute;
+    return MNL_CB_OK;
 }
 
-template <class Value>
-Value value_of(Attributes attributes, unsigned kind) {
-    Value value{};
-    const Attributes payload = payload_of(attributes, kind);
-    if (payload.size() >= sizeof value) std::memcpy(&value, payload.data(), sizeof value);
-    return value;
-}
-
-// Where programs are attached in several ways the driver's comes first.
-AttachedProgram first_of(Attributes xdp) {
-    struct Way {
-        unsigned kind;
-        std::uint32_t mode;
-    };
-    for (const auto [kind, mode] :
-         {Way{IFLA_XDP_DRV_PROG_ID, XDP_FLAGS_DRV_MODE}, Way{IFLA_XDP_SKB_PROG_ID, XDP_FLAGS_SKB_MODE},
-          Way{IFLA_XDP_HW_PROG_ID, XDP_FLAGS_HW_MODE}})
-        if (const auto id = value_of<std::uint32_t>(xdp, kind); id != 0) return {id, mode};
-    return {};
-}
-
-// Asked of the kernel for that interface alone: libbpf's question is answered for all of them, which is too
-// much several times a second for each of many ports. Nothing: the kernel does not say (errno), as of an
-// interface that is gone.
+// Asks about one interface only: libbpf asks about all, which costs too much several times a second for each
+// of many ports. Nothing: no answer (errno), as for an interface that is gone.
 std::optional<AttachedProgram> attached_program(int interface) {
-    struct {
-        nlmsghdr head;
-        ifinfomsg link;
-        rtattr mask_head;
-        std::uint32_t mask;
-    } question{};
-    question.head.nlmsg_len = sizeof question;
-    question.head.nlmsg_type = RTM_GETLINK;
-    question.head.nlmsg_flags = NLM_F_REQUEST;
-    question.link.ifi_index = interface;
-    question.mask_head = {sizeof question.mask_head + sizeof question.mask, IFLA_EXT_MASK};
-    question.mask = RTEXT_FILTER_SKIP_STATS;
+    alignas(nlmsghdr) std::array<char, 32768> buffer;
+    nlmsghdr* message = mnl_nlmsg_put_header(buffer.data());
+    message->nlmsg_type = RTM_GETLINK;
+    message->nlmsg_flags = NLM_F_REQUEST;
+    static_cast<ifinfomsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ifinfomsg)))->ifi_index = interface;
+    mnl_attr_put_u32(message, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
     const FileDescriptor kernel(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
-    alignas(nlmsghdr) std::array<std::byte, 32768> answer;
-    if (!kernel || send(kernel.get(), &question, sizeof question, 0) < 0) return std::nullopt;
-    const ssize_t bytes = recv(kernel.get(), answer.data(), answer.size(), 0);
-    if (bytes < static_cast<ssize_t>(sizeof(nlmsghdr))) return std::nullopt;
-    nlmsghdr head{};
-    std::memcpy(&head, answer.data(), sizeof head);
-    if (head.nlmsg_type == NLMSG_ERROR) {
-        nlmsgerr error{};
-        std::memcpy(&error, answer.data() + NLMSG_HDRLEN, sizeof error);
-        errno = -error.error;
+    if (!kernel || send(kernel.get(), message, message->nlmsg_len, 0) < 0) return std::nullopt;
+    const ssize_t bytes = recv(kernel.get(), buffer.data(), buffer.size(), 0);
+    if (bytes < 0 || !mnl_nlmsg_ok(message, static_cast<int>(bytes))) return std::nullopt;
+    if (message->nlmsg_type == NLMSG_ERROR) {
+        errno = -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(message))->error;
         return std::nullopt;
     }
-    constexpr std::size_t before = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(ifinfomsg));
-    const std::size_t size = std::min<std::size_t>(head.nlmsg_len, static_cast<std::size_t>(bytes));
-    if (head.nlmsg_type != RTM_NEWLINK || size < before) return std::nullopt;
-    return first_of(payload_of(Attributes(answer).subspan(before, size - before), IFLA_XDP));
+    if (message->nlmsg_type != RTM_NEWLINK) return std::nullopt;
+    Attributes link{}, xdp{};
+    mnl_attr_parse(message, sizeof(ifinfomsg), keep, &link);
+    if (link[IFLA_XDP] != nullptr) mnl_attr_parse_nested(link[IFLA_XDP], keep, &xdp);
+    struct Way {
+        int kind;
+        std::uint32_t mode;
+    };
+    for (const auto [kind, mode] :  // the driver's program comes first
+         {Way{IFLA_XDP_DRV_PROG_ID, XDP_FLAGS_DRV_MODE}, Way{IFLA_XDP_SKB_PROG_ID, XDP_FLAGS_SKB_MODE},
+          Way{IFLA_XDP_HW_PROG_ID, XDP_FLAGS_HW_MODE}})
+        if (xdp[kind] != nullptr && mnl_attr_get_u32(xdp[kind]) != 0)
+            return AttachedProgram{mnl_attr_get_u32(xdp[kind]), mode};
+    return AttachedProgram{};
 }
 
 constexpr bool to_switch = true;
@@ -107,28 +75,13 @@ std::string program_name(const FileDescriptor& program) {
     return program && bpf_obj_get_info_by_fd(program.get(), &info, &size) == 0 ? info.name : "";
 }
 
-// Takes that program off, and no other one that has taken its place meanwhile. An interface that has gone has
-// taken it along.
+// Takes that program off, but not another in its place.
 bool detach(int interface, std::uint32_t mode, int program) {
     bpf_xdp_attach_opts only{};
     only.sz = sizeof only;
     only.old_prog_fd = program;
     return bpf_xdp_detach(interface, mode, &only) == 0;
 }
-
-}  // namespace
-
-const std::array<SteerVerdict, steer_counters> steer_catalogue{{
-#define STEER_ROW(name, where, what) SteerVerdict{#name, where, what},
-    STEER_VERDICTS(STEER_ROW)
-#undef STEER_ROW
-        SteerVerdict{"no_socket", to_kernel, "of these, those that came while no switch listened"},
-    SteerVerdict{"too_long", to_kernel, "of these, those longer than the port takes, which are lost"},
-}};
-
-SteerObject steer_object() { return {steer_object_bytes, sizeof steer_object_bytes}; }
-
-namespace {
 
 // With these limits; null: it cannot be read.
 bpf_object* opened_with(const steer_limits& limits) {
@@ -146,6 +99,16 @@ bpf_object* opened_with(const steer_limits& limits) {
 }
 
 }  // namespace
+
+const std::array<SteerVerdict, steer_counters> steer_catalogue{{
+#define STEER_ROW(name, where, what) SteerVerdict{#name, where, what},
+    STEER_VERDICTS(STEER_ROW)
+#undef STEER_ROW
+        SteerVerdict{"no_socket", to_kernel, "of these, those that came while no switch listened"},
+    SteerVerdict{"too_long", to_kernel, "of these, those longer than the port takes, which are lost"},
+}};
+
+SteerObject steer_object() { return {steer_object_bytes, sizeof steer_object_bytes}; }
 
 void silence_libbpf() {
     libbpf_set_print([](libbpf_print_level, const char*, va_list) { return 0; });

@@ -21,18 +21,18 @@ struct SteerVerdict {
     bool to_switch;
     const char* what;
 };
-// By steer_verdict; after them those that count beside a verdict.
+// By steer_verdict; behind them the counters that are not verdicts.
 extern const std::array<SteerVerdict, steer_counters> steer_catalogue;
 
 // Frames by steer_verdict.
 using SteerCounts = std::array<std::uint64_t, steer_counters>;
-// Of a counter map, over all processors; zero without one.
+// Sums of a counter map over all processors; zero without one.
 SteerCounts read_counts(int map);
 
-// Not only errors but all that libbpf has to say is said by ours.
+// Turns libbpf's output off: our errors say it all.
 void silence_libbpf();
 
-// The program at the port's interface: ours, none, or somebody else's, which is left alone.
+// The program at the port's interface: ours, none, or another's, which stays.
 enum class SteerPlace : std::uint8_t { here, removed, replaced };
 
 class Steering {
@@ -40,27 +40,27 @@ class Steering {
     // As the program's map has it.
     static steer_prefix key_of(const IpPrefix& prefix);
 
-    // Loads the program. Somebody else's at the interface is refused by name; nothing is changed there. Needs
-    // CAP_NET_ADMIN and CAP_BPF. Longer frames, in bytes without FCS, never reach a socket. Here and below an
-    // error's text, or empty.
+    // Loads the program; refuses by name an interface that has another. Needs CAP_NET_ADMIN and CAP_BPF.
+    // Longer frames, in bytes without FCS, never reach a socket. Here and below: returns an error's text, or
+    // empty.
     std::string load(const std::string& interface, int index, std::uint32_t longest_frame);
-    // From when it is attached on, frames of this queue of the interface's go to the socket.
+    // Frames of this queue of the interface go to the socket while the program is attached.
     std::string listen(std::uint32_t queue, int socket);
-    // By the interface's driver, or where that has no XDP by the kernel in its stead, in the place of one
-    // that a killed switch has left: whoever has the interface's queue knows that no other switch lives.
-    // Likewise again, when `check_place` says that it was removed.
+    // Attaches by the interface's driver, or by the kernel where that has no XDP; replaces the program of a
+    // killed switch, as the owner of the interface's queue is the only switch. Again when `check_place` says
+    // `removed`.
     std::string attach();
     bool is_native() const;
-    // Now and then: whether it is still where it was attached.
+    // Called now and then.
     SteerPlace check_place();
     SteerPlace place() const { return place_; }
-    // The program that was in its place at the last look: its name and number. Empty: there is none.
+    // Name and number of the program in its place at the last look. Empty: none.
     std::string other() const;
     // Takes the program off and closes it with its maps, in any state. Counts stay.
     void let_go();
 
-    // The machine's own prefixes from now on; packets to addresses of theirs stay with the kernel. At most
-    // STEER_MAX_PREFIXES. Nothing happens while there is no program.
+    // The machine's own prefixes; packets to their addresses stay with the kernel. At most
+    // STEER_MAX_PREFIXES. Does nothing while there is no program.
     std::string set_local(const std::set<IpPrefix>& prefixes);
 
     // Frames longer than a socket takes, since `load`.

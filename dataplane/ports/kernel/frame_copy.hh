@@ -1,4 +1,4 @@
-// Copies a frame, in pieces as they lie somewhere, into a packet and as many more of its pool as it needs.
+// Copies the pieces of a frame into a packet and as many more of its pool as it needs.
 #pragma once
 
 #include <rte_memcpy.h>
@@ -39,9 +39,7 @@ class FrameCopy {
     Packet* tail_;
 };
 
-// The frames that the kernel sends at an interface of an MTU: it refuses longer ones.
-//
-// With one 802.1Q tag four bytes more.
+// True for frames that an interface of this MTU sends: 4 bytes more with an 802.1Q tag.
 inline bool fits(Packet* packet, std::uint32_t mtu) {
     constexpr std::uint32_t header_bytes = 14, tag_bytes = 4;
     if (packet->pkt_len <= mtu + header_bytes) [[likely]]

@@ -1,4 +1,4 @@
-// A port by sockets of our own on an interface of the kernel: the interface's life, for every kind of socket.
+// A port by sockets on an interface of the kernel: opens, follows and releases it, for every kind of socket.
 #pragma once
 
 #include <atomic>
@@ -24,15 +24,15 @@ class InterfacePort : public DevicePort {
     // Takes the interface of the configured name; an error's text, or empty.
     std::string open();
 
-    // The interface is there. The first frame that counts comes after this. On an error nothing stays open.
+    // The interface is there; frames count from here on. On an error nothing stays open.
     virtual std::string open_sockets() = 0;
     virtual void close_sockets() = 0;
-    // Frames that the sockets had no room for, and the like, since they were opened.
+    // The sockets' losses since they were opened.
     virtual PortAccount count() const = 0;
-    // What holds the link down though the interface is up.
+    // Another cause that holds the link down.
     virtual LinkCause obstacle() const { return LinkCause::none; }
 
-    // For the owner: as control has seen it last.
+    // For the owner: as control read it last.
     std::uint32_t interface_mtu() const { return mtu_.load(std::memory_order_relaxed); }
 
   private:

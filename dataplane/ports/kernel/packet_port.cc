@@ -103,7 +103,7 @@ std::string take(PacketDevice& device, std::string_view key, std::string_view va
                "\"; do: write iface=NAME, and qpairs, framecnt or qdisc_bypass where they are wanted";
     const auto number = number_in(value, range->least, range->most);
     if (!number)
-        return std::string(key) + "=" + std::string(value) + " is no number from " +
+        return std::string(key) + "=" + std::string(value) + " is not a number from " +
                std::to_string(range->least) + " to " + std::to_string(range->most) + "; do: write " +
                std::string(key) + "=" + std::to_string(std::max(range->least, 1U));
     if (key == "qpairs") device.queues = *number;

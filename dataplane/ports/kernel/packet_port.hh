@@ -1,5 +1,4 @@
-// A port on an interface of the kernel by AF_PACKET: "net_af_packet0,iface=eth1,qpairs=2". For any interface,
-// frames to 9238 bytes in packet buffers of any size.
+// A port on any interface of the kernel by AF_PACKET, with packet buffers of any size.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,7 @@ struct PacketDevice {
     bool qdisc_bypass = true;           // frames go to the interface's driver, past the kernel's queues
 };
 
-// An error's text says which argument is wrong, and what to write. `blocksz` and `framesz` are taken and
-// change nothing: a slot holds the largest frame of the switch.
+// `blocksz` and `framesz` are taken and change nothing: a slot holds the largest frame of the switch.
 tl::expected<PacketDevice, std::string> parse_packet_device(std::string_view text);
 
 class PacketPort final : public InterfacePort {

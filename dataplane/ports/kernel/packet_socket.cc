@@ -18,14 +18,87 @@
 namespace sluice {
 namespace {
 
-// A slot has the kernel's headers, a frame one byte longer than the switch takes, so that a longer one shows,
-// and the room for a tag. A number of lines that is not a multiple of four: the heads of slots then spread
-// over a cache's sets.
+// A slot holds the kernel's headers, a frame one byte longer than the switch takes, to detect longer ones,
+// and a tag. Its number of lines is not a multiple of four, so that slots' heads spread over a cache's sets.
 constexpr std::uint32_t slot_bytes = 146 * 64;
 constexpr std::uint32_t kernel_bytes = 96;
 static_assert(slot_bytes >= kernel_bytes + max_frame_bytes + 1 + 4);
 constexpr std::uint32_t block_bytes = 65536;  // pages that lie together
 constexpr std::uint32_t slots_a_block = block_bytes / slot_bytes;
+
+struct FrameInSlot {
+    std::span<std::uint8_t> bytes;
+    bool is_uncut;  // of several segments
+};
+
+constexpr std::size_t mac_bytes = 12;
+constexpr std::size_t tag_bytes = 4;
+static_assert(sizeof(SegmentHeader) >= tag_bytes, "a tag goes where the kernel's header was");
+
+// Sums the bytes from csum_start on; the sender left the pseudo header's sum in the checksum's place.
+void complete_checksum(std::span<std::uint8_t> frame, const SegmentHeader& told) {
+    const std::size_t start = told.csum_start;
+    const std::size_t place = start + told.csum_offset;
+    if (place + 2 > frame.size()) return;
+    const auto sum = static_cast<std::uint16_t>(~rte_raw_cksum(frame.data() + start, frame.size() - start));
+    const std::uint16_t checksum = sum == 0 ? 0xFFFF : sum;  // of UDP 0 means none
+    std::memcpy(frame.data() + place, &checksum, sizeof checksum);
+}
+
+std::span<std::uint8_t> with_tag(std::span<std::uint8_t> frame, const tpacket2_hdr& slot) {
+    if (frame.size() < mac_bytes) return frame;
+    std::uint8_t* first = frame.data() - tag_bytes;
+    std::memmove(first, frame.data(), mac_bytes);
+    const bool says_type = (slot.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
+    store_be<std::uint16_t>(first + mac_bytes, says_type ? slot.tp_vlan_tpid : ether_type::vlan);
+    store_be<std::uint16_t>(first + mac_bytes + 2, slot.tp_vlan_tci);
+    return {first, frame.size() + tag_bytes};
+}
+
+// Puts tag and checksum back into the slot's frame, in place.
+FrameInSlot frame_in(tpacket2_hdr* slot) {
+    auto* at = reinterpret_cast<std::uint8_t*>(slot) + slot->tp_mac;
+    SegmentHeader told;
+    std::memcpy(&told, at - sizeof told, sizeof told);
+    std::span<std::uint8_t> bytes(at, slot->tp_snaplen);
+    if ((told.flags & SegmentHeader::needs_checksum) != 0) [[unlikely]]
+        complete_checksum(bytes, told);
+    if ((slot->tp_status & TP_STATUS_VLAN_VALID) != 0) [[unlikely]]
+        bytes = with_tag(bytes, *slot);
+    return {bytes, told.gso_type != SegmentHeader::one_segment};
+}
+
+// No socket of a port takes frames before all of them are ready.
+bool close_ears(int socket) {
+    sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};
+    const sock_fprog program{1, &nothing};
+    return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+}
+
+bool open_ears(int socket) {
+    const int unused = 0;
+    return setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0;
+}
+
+bool is_filled(tpacket2_hdr* slot) { return (PacketSocket::status(slot) & TP_STATUS_USER) != 0; }
+
+// The kernel reads a slot to send from here: behind its header, without the address.
+constexpr std::size_t data_at = TPACKET2_HDRLEN - sizeof(sockaddr_ll);
+// Room for frames that the kernel has; its default holds ten of 9000 bytes.
+constexpr int send_buffer_bytes = 4 << 20;
+
+void put(tpacket2_hdr* slot, const Packet* packet) {
+    auto* at = reinterpret_cast<std::uint8_t*>(slot) + data_at;
+    SegmentHeader told{};
+    told.hdr_len = static_cast<std::uint16_t>(packet->pkt_len);
+    std::memcpy(at, &told, sizeof told);
+    at += sizeof told;
+    for (const Packet* segment = packet; segment != nullptr; segment = segment->next) {
+        rte_memcpy(at, rte_pktmbuf_mtod(segment, const std::uint8_t*), segment->data_len);
+        at += segment->data_len;
+    }
+    slot->tp_len = packet->pkt_len + static_cast<std::uint32_t>(sizeof told);
+}
 
 }  // namespace
 
@@ -78,66 +151,6 @@ std::string PacketSocket::bind(int interface, std::uint16_t protocol) {
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return {};
     return because("its packet socket cannot be bound");
 }
-namespace {
-
-struct FrameInSlot {
-    std::span<std::uint8_t> bytes;
-    bool is_uncut;  // of several segments
-};
-
-constexpr std::size_t mac_bytes = 12;
-constexpr std::size_t tag_bytes = 4;
-static_assert(sizeof(SegmentHeader) >= tag_bytes, "a tag goes where the kernel's header was");
-
-// The sum over the bytes from csum_start on, among them that of the pseudo header, which the sender left in
-// the checksum's place.
-void complete_checksum(std::span<std::uint8_t> frame, const SegmentHeader& told) {
-    const std::size_t start = told.csum_start;
-    const std::size_t place = start + told.csum_offset;
-    if (place + 2 > frame.size()) return;
-    const auto sum = static_cast<std::uint16_t>(~rte_raw_cksum(frame.data() + start, frame.size() - start));
-    const std::uint16_t checksum = sum == 0 ? 0xFFFF : sum;  // of UDP 0 means none
-    std::memcpy(frame.data() + place, &checksum, sizeof checksum);
-}
-
-std::span<std::uint8_t> with_tag(std::span<std::uint8_t> frame, const tpacket2_hdr& slot) {
-    if (frame.size() < mac_bytes) return frame;
-    std::uint8_t* first = frame.data() - tag_bytes;
-    std::memmove(first, frame.data(), mac_bytes);
-    const bool says_type = (slot.tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
-    store_be<std::uint16_t>(first + mac_bytes, says_type ? slot.tp_vlan_tpid : ether_type::vlan);
-    store_be<std::uint16_t>(first + mac_bytes + 2, slot.tp_vlan_tci);
-    return {first, frame.size() + tag_bytes};
-}
-
-// Puts what the kernel took out back into the slot's frame, in place.
-FrameInSlot frame_in(tpacket2_hdr* slot) {
-    auto* at = reinterpret_cast<std::uint8_t*>(slot) + slot->tp_mac;
-    SegmentHeader told;
-    std::memcpy(&told, at - sizeof told, sizeof told);
-    std::span<std::uint8_t> bytes(at, slot->tp_snaplen);
-    if ((told.flags & SegmentHeader::needs_checksum) != 0) [[unlikely]]
-        complete_checksum(bytes, told);
-    if ((slot->tp_status & TP_STATUS_VLAN_VALID) != 0) [[unlikely]]
-        bytes = with_tag(bytes, *slot);
-    return {bytes, told.gso_type != SegmentHeader::one_segment};
-}
-
-// Until all sockets of a port are ready none of them takes anything.
-bool close_ears(int socket) {
-    sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};
-    const sock_fprog program{1, &nothing};
-    return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
-}
-
-bool open_ears(int socket) {
-    const int unused = 0;
-    return setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof unused) == 0;
-}
-
-bool is_filled(tpacket2_hdr* slot) { return (PacketSocket::status(slot) & TP_STATUS_USER) != 0; }
-
-}  // namespace
 
 tl::expected<PacketReceiver::All, std::string> PacketReceiver::open(int interface, unsigned queues,
                                                                     unsigned slots) {
@@ -168,7 +181,7 @@ std::string PacketReceiver::listen(int interface, std::uint16_t& group, bool sev
     if (setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &all, sizeof all) != 0)
         return because("its interface does not become promiscuous");
     if (!several) return {};
-    // The kernel finds the number of a new group. A full queue's frames go to another one.
+    // The kernel numbers a new group. Frames of a full queue go to another.
     const std::uint32_t how = PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_ROLLOVER;
     const std::uint32_t wanted = first ? (how | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : how << 16 | group;
     error = socket_.set(PACKET_FANOUT, wanted, "way to divide flows");
@@ -222,27 +235,6 @@ std::uint64_t PacketReceiver::beyond_ring() const {
         beyond_ring_ += counted.tp_drops;
     return beyond_ring_;
 }
-namespace {
-
-// Where the kernel reads a slot of a ring to send: behind its header, without the address.
-constexpr std::size_t data_at = TPACKET2_HDRLEN - sizeof(sockaddr_ll);
-// Of frames in the kernel's hands. The default holds ten frames of 9000 bytes.
-constexpr int send_buffer_bytes = 4 << 20;
-
-void put(tpacket2_hdr* slot, const Packet* packet) {
-    auto* at = reinterpret_cast<std::uint8_t*>(slot) + data_at;
-    SegmentHeader told{};
-    told.hdr_len = static_cast<std::uint16_t>(packet->pkt_len);
-    std::memcpy(at, &told, sizeof told);
-    at += sizeof told;
-    for (const Packet* segment = packet; segment != nullptr; segment = segment->next) {
-        rte_memcpy(at, rte_pktmbuf_mtod(segment, const std::uint8_t*), segment->data_len);
-        at += segment->data_len;
-    }
-    slot->tp_len = packet->pkt_len + static_cast<std::uint32_t>(sizeof told);
-}
-
-}  // namespace
 
 tl::expected<std::unique_ptr<PacketSender>, std::string> PacketSender::open(int interface, unsigned slots,
                                                                             bool queue) {

@@ -1,7 +1,6 @@
-// An AF_PACKET socket with a ring of slots that it shares with the kernel: TPACKET_V2 (the kernel's
-// packet_mmap), chosen over TPACKET_V3 because each slot has its own status, so that a frame is seen at once,
-// and not when its block is full or a timer ends. Before each frame lies a header, by which the kernel
-// and we tell each other of checksums and segments still to be made.
+// An AF_PACKET socket with a ring of slots that it shares with the kernel: TPACKET_V2 (packet_mmap), because
+// a frame is seen at once, not when its block is full or a timer ends (TPACKET_V3). The header before each
+// frame describes offloaded checksums and segments.
 #pragma once
 
 #include <linux/if_packet.h>
@@ -23,7 +22,7 @@
 
 namespace sluice {
 
-// The kernel's virtio_net_hdr, in its words: linux/virtio_net.h is no C++. Numbers are this machine's.
+// The kernel's virtio_net_hdr (linux/virtio_net.h is not C++), in this machine's byte order.
 struct SegmentHeader {
     static constexpr std::uint8_t needs_checksum = 1;  // of `flags`
     static constexpr std::uint8_t one_segment = 0;     // of `gso_type`
@@ -41,7 +40,7 @@ class PacketSocket {
   public:
     enum class Direction : std::uint8_t { receive, transmit };
 
-    // Of an interface. A socket that receives hears nothing before `listen`, one that sends never does.
+    // `interface`: its index. A receiving socket gets no frame before `listen`.
     static tl::expected<PacketSocket, std::string> open(int interface, Direction direction, unsigned slots);
 
     int get() const { return socket_.get(); }
@@ -53,7 +52,7 @@ class PacketSocket {
     tpacket2_hdr* slot(std::size_t number) const { return slots_[number]; }
     std::size_t after(std::size_t number) const { return number + 1 == slots_.size() ? 0 : number + 1; }
 
-    // acquire, release: of the slot's frame, which the kernel has written or will read.
+    // acquire, release: the kernel has written the slot's frame, or will read it.
     static std::uint32_t status(tpacket2_hdr* slot) {
         return std::atomic_ref(slot->tp_status).load(std::memory_order_acquire);
     }
@@ -69,18 +68,17 @@ class PacketSocket {
     std::vector<tpacket2_hdr*> slots_;
 };
 
-// Receives the frames of an interface by an AF_PACKET ring: one queue of a port. A frame becomes a packet of
+// Receives the frames of an interface by an AF_PACKET ring: a queue of a port. A frame becomes a packet of
 // the pool, in as many buffers as it needs, as it was on the wire: with the VLAN tag that the kernel took
-// out, and with the checksum that a sender left to a card which is not there (veth). Where the pool is empty
-// frames stay in the ring; what finds no slot there the kernel drops and counts.
+// out, and with an offloaded checksum (veth). Where the pool is empty frames stay in the ring; the kernel
+// drops and counts those that find no slot.
 //
-// A frame that a host's kernel left for its card to cut into segments (TSO, GSO) never was on a wire: it is
-// dropped, and counted.
+// A frame that a host left for its card to cut (TSO, GSO) never was on a wire: it is dropped and counted.
 class alignas(64) PacketReceiver {
   public:
-    // So many, which hear every frame that comes in at the interface from when this returns, none that leaves
-    // by it, and nothing of another interface. Several divide flows among them (PACKET_FANOUT_HASH; IPv4
-    // fragments stay fragments, and go by their addresses).
+    // Opens so many. They receive every frame that comes in at the interface from when this returns, and none
+    // that leaves. Several divide flows among them (PACKET_FANOUT_HASH; IPv4 fragments stay fragments, and go
+    // by their addresses).
     using All = std::vector<std::unique_ptr<PacketReceiver>>;
     static tl::expected<All, std::string> open(int interface, unsigned queues, unsigned slots);
 
@@ -89,8 +87,7 @@ class alignas(64) PacketReceiver {
     // Its ring is half full, and the last burst was full.
     bool falls_behind() const;
 
-    // ---- For control.
-    // Frames that it had no room for. The kernel clears its count when it is read.
+    // ---- For control. Frames lost for want of a slot. The kernel clears its count at a read.
     std::uint64_t beyond_ring() const;
     std::uint64_t uncut() const { return uncut_.get(); }
 
@@ -106,21 +103,21 @@ class alignas(64) PacketReceiver {
 };
 
 // Sends frames at an interface by an AF_PACKET ring: one system call a burst, past the kernel's queues. A
-// frame for which the interface has no room stays in the ring and is tried again; a full ring takes no more.
+// frame that the interface cannot take stays in the ring and is tried again; a full ring takes no more.
 //
-// The header before a frame says that all of it is headers: the kernel then makes one piece of it. Told
-// nothing it would share the slot's pages, which a veth copies once more, page by page (measured: 0.73
-// instead of 0.60 million frames of 60 bytes a second).
+// The header before a frame declares all of it headers, so that the kernel copies it in one piece. Else it
+// would share the slot's pages, which a veth copies once more (measured: 0.73 instead of 0.60 million frames
+// of 60 bytes a second).
 class PacketSender {
   public:
-    // Not into an interface's queue, unless `queue` says so.
+    // `queue`: through the interface's queue.
     static tl::expected<std::unique_ptr<PacketSender>, std::string> open(int interface, unsigned slots,
                                                                          bool queue);
 
     // ---- For the port's owner.
     // Takes frames from the front, and frees them; returns how many.
     unsigned send(std::span<Packet* const> frames, std::uint32_t mtu);
-    // To be called once a turn, in which it may send nothing: frames that wait are tried again.
+    // Once a turn: tries waiting frames again.
     void try_again() {
         if (is_waiting_) [[unlikely]]
             kick();
@@ -129,7 +126,7 @@ class PacketSender {
     // ---- For control.
     // Frames longer than the interface's MTU allows, which it would refuse.
     std::uint64_t beyond_mtu() const { return beyond_mtu_.get(); }
-    // No worker has it any more: what waits is sent, or given up soon.
+    // Once no worker uses it: sends waiting frames, or gives up soon.
     void finish();
 
   private:

@@ -18,6 +18,13 @@ namespace {
 constexpr std::uint32_t max_frame_in_a_chunk = XdpSocket::chunk_bytes - XdpSocket::kernel_headroom;
 constexpr std::uint32_t max_mtu_in_a_chunk = max_frame_in_a_chunk - link_header_bytes;
 
+constexpr std::uint32_t chunk_bytes = XdpSocket::chunk_bytes;
+constexpr std::uint64_t first_of_chunk = ~std::uint64_t{chunk_bytes - 1};
+
+std::uint32_t chunks_of(std::uint32_t bytes) { return (bytes + chunk_bytes - 1) / chunk_bytes; }
+
+bool goes_on(const xdp_desc& piece) { return (piece.options & XdpSocket::continues) != 0; }
+
 }  // namespace
 
 tl::expected<std::unique_ptr<DevicePort>, std::string> XdpPort::start(DeviceSpec spec) {
@@ -53,7 +60,7 @@ std::string XdpPort::open_sockets() {
     return {};
 }
 
-// A frame of the port's MTU in each of the usual number of places.
+// The usual number of slots, each for a frame of the port's MTU.
 std::string XdpPort::open_queues() {
     const std::uint32_t largest = spec_.nic.mtu + link_header_bytes;
     const bool long_frames = spec_.nic.mtu > max_mtu_in_a_chunk;
@@ -84,15 +91,9 @@ void XdpPort::close_sockets() {
 }
 
 LinkCause XdpPort::obstacle() const {
-    switch (steering_.place()) {
-        case SteerPlace::here:
-            break;
-        case SteerPlace::removed:
-            return LinkCause::program_removed;
-        case SteerPlace::replaced:
-            return LinkCause::program_replaced;
-    }
-    return LinkCause::none;
+    const SteerPlace place = steering_.place();
+    if (place == SteerPlace::here) return LinkCause::none;
+    return place == SteerPlace::removed ? LinkCause::program_removed : LinkCause::program_replaced;
 }
 
 PortAccount XdpPort::count() const {
@@ -115,17 +116,6 @@ unsigned XdpPort::receive_from(std::uint16_t number, std::span<Packet*> out, Tim
     return count;
 }
 
-namespace {
-
-constexpr std::uint32_t chunk_bytes = XdpSocket::chunk_bytes;
-constexpr std::uint64_t first_of_chunk = ~std::uint64_t{chunk_bytes - 1};
-
-std::uint32_t chunks_of(std::uint32_t bytes) { return (bytes + chunk_bytes - 1) / chunk_bytes; }
-
-bool goes_on(const xdp_desc& piece) { return (piece.options & XdpSocket::continues) != 0; }
-
-}  // namespace
-
 tl::expected<std::unique_ptr<XdpQueue>, std::string> XdpQueue::open(const XdpSocket::Wanted& wanted) {
     auto socket = XdpSocket::open(wanted);
     if (!socket) return tl::unexpected(std::move(socket.error()));
@@ -141,7 +131,7 @@ XdpQueue::XdpQueue(XdpSocket socket, const XdpSocket::Wanted& wanted)
         free_.push_back(std::uint64_t{wanted.receive_slots + n} * chunk_bytes);
 }
 
-// Whole ones, whose first bytes are then on their way here.
+// Counts whole frames, and prefetches their first bytes.
 std::uint32_t XdpQueue::frames_there(unsigned most) {
     const std::uint32_t pieces = socket_.received.filled();
     std::uint32_t frames = 0;
@@ -189,7 +179,7 @@ void XdpQueue::reclaim() {
     socket_.sent.consume(count);
 }
 
-// Into chunks and descriptors, for which there is room; returns how many.
+// Writes a frame into chunks and descriptors, for which there is room; returns how many.
 std::uint32_t XdpQueue::put(const Packet* packet) {
     const std::uint32_t chunks = chunks_of(packet->pkt_len);
     const Packet* segment = packet;
@@ -233,8 +223,7 @@ unsigned XdpQueue::send(std::span<Packet* const> frames, std::uint32_t mtu) {
     return taken;
 }
 
-// The kernel copies 32 descriptors at a time, and takes a frame that the interface drops for one that is
-// sent.
+// The kernel copies 32 descriptors at a time, and counts a frame that the interface drops as sent.
 void XdpQueue::kick() {
     std::uint32_t left = socket_.to_send.in_use();
     while (left != 0 && socket_.to_send.wants_wakeup()) {

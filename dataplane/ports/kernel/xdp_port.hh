@@ -18,9 +18,9 @@
 
 namespace sluice {
 
-// One queue of an XDP port: frames come out of the socket's chunks as packets of the pool, and go into them,
-// copied. So no packet of the pool is ever the kernel's, none can be lost with an interface that goes, and a
-// packet buffer may have any size.
+// A queue of an XDP port: frames are copied between the socket's chunks and packets of the pool. So the
+// kernel owns no packet of the pool, none is lost with an interface that goes, and a packet buffer may have
+// any size.
 class alignas(64) XdpQueue {
   public:
     static tl::expected<std::unique_ptr<XdpQueue>, std::string> open(const XdpSocket::Wanted& wanted);
@@ -34,7 +34,7 @@ class alignas(64) XdpQueue {
 
     // ---- For the port's owner, of a queue that sends. Takes frames from the front; returns how many.
     unsigned send(std::span<Packet* const> frames, std::uint32_t mtu);
-    // To be called once a turn, in which it may send nothing: frames that wait are tried again.
+    // Once a turn: tries waiting frames again.
     void try_again() {
         if (is_waiting_) [[unlikely]]
             kick();
@@ -43,7 +43,7 @@ class alignas(64) XdpQueue {
     // ---- For control.
     const XdpSocket& socket() const { return socket_; }
     std::uint64_t beyond_mtu() const { return beyond_mtu_.get(); }
-    // Frames that the interface took and had no room for: the kernel does not give them back.
+    // Frames that the interface took and dropped: the kernel does not give them back.
     std::uint64_t refused() const { return refused_.get(); }
 
   private:

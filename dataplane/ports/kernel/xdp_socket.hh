@@ -7,7 +7,6 @@
 #include <linux/if_xdp.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
@@ -17,7 +16,7 @@
 
 namespace sluice {
 
-// One of the four, a power of two of slots. Positions count up and wrap around. We produce into two of them
+// A ring of the four, with a power of two of slots. Positions count up and wrap. We produce into two rings
 // and consume from the others; our own position is kept here, and published.
 template <class Slot>
 class XdpRing {
@@ -34,15 +33,15 @@ class XdpRing {
     std::uint32_t size() const { return mask_ + 1; }
     Slot& slot(std::uint32_t ahead) { return slots_[(own_ + ahead) & mask_]; }
 
-    // To consume: how many there are; done with so many.
+    // To consume: slots that are filled; so many have been read.
     std::uint32_t filled() const { return load(producer_, std::memory_order_acquire) - own_; }
     void consume(std::uint32_t count) { publish(consumer_, count); }
-    // To produce: for how many there is room; so many have been written.
+    // To produce: slots that are free; so many have been written.
     std::uint32_t room() const { return size() - in_use(); }
     std::uint32_t in_use() const { return own_ - load(consumer_, std::memory_order_acquire); }
     void produce(std::uint32_t count) { publish(producer_, count); }
 
-    // The kernel does not look by itself.
+    // The kernel waits for a system call.
     bool wants_wakeup() const {
         return (load(flags_, std::memory_order_relaxed) & XDP_RING_NEED_WAKEUP) != 0;
     }
@@ -87,7 +86,6 @@ class XdpSocket {
     std::uint8_t* at(std::uint64_t address) {
         return reinterpret_cast<std::uint8_t*>(memory_.at()) + address;
     }
-    // The driver writes frames into the chunks; else the kernel copies them there.
     bool is_zero_copy() const { return zero_copy_; }
     // Frames that it had no room for, in its rings or by their length.
     std::uint64_t missed() const;

@@ -1,5 +1,5 @@
-// One blocked lossless group, to the cell: which part each packet gets, and when its sender is paused and
-// resumed (mechanisms.md section 3).
+// A blocked lossless group, to the cell: the part that each packet gets, and when its sender is paused and
+// resumed.
 #include <algorithm>
 #include <optional>
 #include <set>

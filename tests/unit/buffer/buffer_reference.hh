@@ -59,7 +59,8 @@ struct Buffer {
         return sum;
     }
 
-    // Whether `use` is within T when the pool has `free` cells left and the group holds `own` of the others.
+    // True when `use` is within T, while the pool has `free` cells left and the group holds `own` of the
+    // others.
     static bool within(const Limits& l, std::int64_t use, std::int64_t free, std::int64_t own) {
         free = std::max<std::int64_t>(free, 0);
         if (l.dynamic) return use * l.den() <= l.num() * free;

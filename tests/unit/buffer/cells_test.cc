@@ -6,6 +6,11 @@
 
 namespace sluice::cells_test {
 
+static_assert(CellSize{256}.rounded_down(std::uint64_t{1} << 40) == std::nullopt,
+              "a size is never cut to the bits of a count");
+static_assert(CellSize{256}.cells(64) == 1 && CellSize{256}.cells(257) == 2 &&
+              CellSize{144}.cells(9114) == 64);
+
 TEST_GROUP(Cells){};
 
 TEST(Cells, multiplicationIsTheDivisionForEveryFrame) {

@@ -1,4 +1,4 @@
-// One pool of the shared buffer and its users on one thread, for tests of the admission rules.
+// A pool of the shared buffer and its users on one thread, for tests of the admission rules.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace sluice::shared_buffer_bench {
 
-// One pool and its groups on one thread; every packet is a burst of its own.
+// A pool and its groups; every packet is a burst of its own.
 struct Bench {
     PoolLimits pool_limits;
     PoolUse pool;

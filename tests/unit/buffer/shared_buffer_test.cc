@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/buffer/buffer_limits.hh"
 #include "tests/unit/buffer/shared_buffer_bench.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -10,6 +11,13 @@
 namespace sluice::shared_buffer_test {
 
 using namespace sluice::shared_buffer_bench;
+
+static_assert(Threshold::dynamic(-8).limit_cells(511, 0) == 1 &&
+              Threshold::dynamic(7).limit_cells(3, 0) == 384);
+static_assert(Threshold::fixed(0).limit_cells(9, 0) == 0 && Threshold::none().limit_cells(9, 2) == 11);
+static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(2, 0) == 4);
+static_assert(tightest(Threshold::dynamic(1), Threshold::fixed(5)).limit_cells(9, 0) == 5);
+static_assert(tightest(Threshold::fixed(0), Threshold::none()).limit_cells(9, 3) == 0);
 
 TEST_GROUP(SharedBuffer){};
 

@@ -56,7 +56,7 @@ TEST(CaptureTimeline, isWhatItsDefinitionSays) {
         std::vector<std::uint64_t> shuffled = stamps;
         for (std::size_t n = shuffled.size() - 1; n > 0; --n)
             std::swap(shuffled[n], shuffled[scramble(seed ^ n << 20) % (n + 1)]);
-        // Of two inputs, whose gaps are not those of both.
+        // Two inputs, whose gaps differ.
         StampRanges ranges;
         StampRanges other;
         for (std::size_t n = 0; n < shuffled.size(); ++n) (n % 3 == 0 ? other : ranges).add(shuffled[n]);

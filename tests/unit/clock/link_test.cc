@@ -11,6 +11,10 @@ constexpr Time start{1'000'000};
 
 }  // namespace
 
+static_assert(gigabits(1).byte_time().ps == 8000);
+static_assert(gigabits(800).byte_time().ps == 10);
+static_assert(Time{5} - Duration{10} < Time{5}, "time before the origin wraps and still compares");
+
 TEST_GROUP(Link){};
 
 TEST(Link, mayNotStartBeforeTheWireIsFree) {

@@ -91,7 +91,7 @@ TEST_GROUP(OutBatch) {
         std::vector<Packet*> dropped, right;
         for (const Frame& frame : wanted)
             if (frame.queue == queue) right.push_back(frame.packet);
-        LONGS_EQUAL(right.size(), out.discard(queue, [&](Packet* packet) { dropped.push_back(packet); }));
+        LONGS_EQUAL(right.size(), out.discard([&](Packet* packet) { dropped.push_back(packet); }, queue));
         CHECK_TRUE(dropped == right);
         std::erase_if(wanted, [&](const Frame& frame) { return frame.queue == queue; });
         for (Packet* packet : dropped) rte_pktmbuf_free(packet);

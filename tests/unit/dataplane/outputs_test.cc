@@ -118,11 +118,11 @@ TEST(OutputFolder, neverLeavesItself) {
     fs::create_directories("out");
     fs::create_directory("elsewhere");
     fs::create_symlink("../elsewhere", "out/in");
-    STRCMP_CONTAINS("out/in: is there, and is no folder", write("in/a", "x").c_str());
+    STRCMP_CONTAINS("out/in: is there, and is not a folder", write("in/a", "x").c_str());
     fs::create_symlink("../elsewhere/b", "out/b");
     STRCMP_CONTAINS("out/b: is there", write("b", "x").c_str());
     std::ofstream("out/c") << "no folder";
-    STRCMP_CONTAINS("out/c: is there, and is no folder", write("c/d", "x").c_str());
+    STRCMP_CONTAINS("out/c: is there, and is not a folder", write("c/d", "x").c_str());
     CHECK_TRUE(fs::is_empty("elsewhere"));
 }
 

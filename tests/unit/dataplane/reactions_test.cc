@@ -40,7 +40,7 @@ class Wire final : public Port {
 
 }  // namespace
 
-// One port of one worker, whose turns begin when the test says so.
+// A port of a worker whose turns the test begins.
 TEST_GROUP(Reactions) {
     PacketPool pool{"reactions", 256, 0};
     std::unique_ptr<Switch> device;

@@ -49,7 +49,7 @@ std::array<std::uint8_t, 64> frame_of(PortId port, std::uint16_t queue, unsigned
     return frame;
 }
 
-// Of no length: it ends before the next turn.
+// A pause of no length: it ends before the next turn.
 std::array<std::uint8_t, pfc_frame_bytes> pause() {
     std::array<std::uint8_t, pfc_frame_bytes> frame{};
     PauseMap map;
@@ -187,7 +187,7 @@ TEST_GROUP(ReceiveThreads) {
         UNSIGNED_LONGS_EQUAL(0, made->ledger().queued);
         UNSIGNED_LONGS_EQUAL(static_cast<std::uint64_t>(ports) * queues * frames, gone());
     }
-    // Of each queue those that have left, which is in order; how many.
+    // The number of frames that have left, each queue's in order.
     std::uint64_t in_order() const {
         std::uint64_t count = 0;
         for (unsigned id = 0; id < ports; ++id) {
@@ -244,7 +244,7 @@ TEST(ReceiveThreads, nobodyAsksADeviceThatControlHas) {
         if (received(id) == of_a_port) continue;
         devices[id]->up.store(false, std::memory_order_release);
         while (made->link_up(id)) std::this_thread::yield();
-        // Of the device that has gone: a later frame proves that the next one was seen to be up.
+        // The count of the device that has gone: a later frame proves that the next one was seen up.
         const std::uint64_t before = received(id);
         devices[id]->replace(of_a_device);
         devices[id]->up.store(true, std::memory_order_release);

@@ -1,5 +1,4 @@
-// One direction of a wire: rules and their counters over changes, the frames that are held, and the senders
-// that replies name.
+// A direction of a wire: rules and their counters over changes, held frames, and learned senders.
 #include "dataplane/path/wire.hh"
 
 #include <vector>

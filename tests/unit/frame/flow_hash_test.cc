@@ -171,8 +171,7 @@ TEST(FlowHash, theQueuePairTakesPartOnlyWhenConfiguredAndOnlyOfRoce) {
 }
 
 TEST(FlowHash, allFragmentsOfAPacketTakeOnePath) {
-    // Of IPv6 too, where the first fragment may have a header of options between fragment and transport
-    // header.
+    // IPv6 too, where the first fragment may have a header of options between fragment and transport header.
     const auto chain = [](std::initializer_list<std::uint8_t> bytes) {
         return hash_of_frame(v6_frame(bytes, {.next = ip_protocol::fragment}), {1, true});
     };

@@ -1,4 +1,5 @@
 #include "lib/frame/parse.hh"
+#include "lib/frame/ip_address.hh"
 
 #include <initializer_list>
 #include <string>
@@ -11,6 +12,23 @@
 namespace sluice::parse_test {
 
 using namespace sluice::frames;
+
+// Octets that are not judged have no reason, whatever follows; judged ones have one for some address.
+static_assert([] {
+    for (unsigned octet = 0; octet < 256; ++octet) {
+        const std::uint32_t v4 = octet << 24;
+        const bool has_v4_reason = judge_ipv4_by_rules(v4, v4) != DropReason::none ||
+                                   judge_ipv4_by_rules(v4 | 0xFE'0000, v4 | 0xFE'0000) != DropReason::none;
+        if (has_v4_reason != judged_ipv4_octets[octet]) return false;
+        Ipv6Octets low{}, high{};
+        low[0] = high[0] = static_cast<std::uint8_t>(octet);
+        high[1] = 0x80;
+        const bool has_v6_reason =
+            judge_ipv6(low, low) != DropReason::none || judge_ipv6(high, high) != DropReason::none;
+        if (has_v6_reason != is_judged_ipv6_octet(low[0])) return false;
+    }
+    return true;
+}());
 
 TEST_GROUP(Parse){};
 

@@ -91,7 +91,7 @@ TEST(DeafPeer, isNotOneWhosePauseHadRunOut) {
     STRCMP_EQUAL("unknown", peer().c_str());
 }
 
-// Of a class: one loop is 1000 bytes, and a byte takes 8 ns.
+// A paused class: one loop is 1000 bytes, and a byte takes 8 ns.
 TEST_GROUP(PausedClass) {
     PausedClass of_class;
     PausedClass::Seen seen{.in_xoff = true, .pauses = 1, .refreshes = 0, .late = 0, .unheld = {}, .bytes = 0};

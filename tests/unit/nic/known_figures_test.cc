@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whether every part that may have the figure of `path` has it.
+// True when every part that may have the figure of `path` has it.
 bool has_everywhere(const Json& part, std::string_view path) {
     const std::string name(path.substr(0, path.find('.')));
     if (name.empty()) return true;

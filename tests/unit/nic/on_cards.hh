@@ -128,7 +128,7 @@ mac = "02:00:00:00:00:02"
         return make_report(*running)["ports"][port];
     }
 
-    // Of the lossless class, to the host behind p1.
+    // A frame of the lossless class, to the host behind p1.
     struct Routed {
         std::size_t bytes = 100;
         unsigned number = 0;  // its UDP source port

@@ -30,7 +30,7 @@ TEST(PciDevice, saysThatThereIsNone) {
 
 TEST(PciDevice, saysWhatIsNoNetworkCard) {
     machine.set_class(address, "0x010802");
-    STRCMP_CONTAINS("it is no network card (class 0x010802)", obstacle().c_str());
+    STRCMP_CONTAINS("it is not a network card (class 0x010802)", obstacle().c_str());
     machine.set_class(address, "");
     STRCMP_CONTAINS("(class unknown)", obstacle().c_str());
 }

@@ -52,7 +52,7 @@ TEST(PfcAbility, followsWhatTheDriverDoesAndSays) {
         Row{"net_axgbe", -ENOTSUP, false, false, 0, "hardware", in_nic},
         Row{"net_enic", -ENOTSUP, false, false, 0, "hardware", in_nic},
         Row{"net_cn10k", -EINVAL, false, true, 0, "hardware", in_nic},
-        // One that nobody has read.
+        // A driver that is not in the table.
         Row{"net_new", 0, true, false, 0, "software", "are handed over"},
         Row{"net_new", 0, false, false, 0, "none", "does not say"},
         // No MAC at all.

@@ -206,7 +206,7 @@ TEST(Headroom, everyTermIsARow) {
     LONGS_EQUAL(13, rows.size());
     std::uint64_t wire = 0;
     for (std::size_t i = 0; i < 8; ++i) wire += rows[i].bytes;
-    STRCMP_EQUAL("W", std::string(rows[8].name).c_str());
+    STRCMP_EQUAL("bytes that can still arrive", std::string(rows[8].name).c_str());
     LONGS_EQUAL(wire, rows[8].bytes);
     LONGS_EQUAL(rows[12].bytes, rows[9].bytes + rows[10].bytes + rows[11].bytes);
     LONGS_EQUAL(h.xoff_bytes, rows[12].bytes);
@@ -220,7 +220,7 @@ TEST(Headroom, everyTermIsARow) {
     STRCMP_EQUAL("hand-over", std::string(more[7].name).c_str());
     LONGS_EQUAL(5'000'000, more[7].bytes);
     STRCMP_EQUAL(rows[5].formula.c_str(), more[7].formula.c_str());
-    STRCMP_EQUAL("W", std::string(more[9].name).c_str());
+    STRCMP_EQUAL("bytes that can still arrive", std::string(more[9].name).c_str());
     LONGS_EQUAL(wire + 5'000'000, more[9].bytes);
     LONGS_EQUAL(handed_over.xoff_bytes, more[13].bytes);
 

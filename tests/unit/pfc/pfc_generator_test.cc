@@ -169,7 +169,7 @@ TEST(PfcGenerator, refreshesAfterTheEndOfThePauseAreLate) {
     CHECK_EQUAL(3U, generator.counters(3).tx_refresh.get());
     CHECK_EQUAL(2U, generator.counters(3).tx_late.get());
     CHECK_EQUAL(8'000U, generator.counters(3).unheld_ps.get());
-    decide(0, 0b1000, half_pause * 20);  // an XON is no refresh
+    decide(0, 0b1000, half_pause * 20);  // an XON is not a refresh
     CHECK_EQUAL(2U, generator.counters(3).tx_late.get());
 }
 

@@ -1,4 +1,5 @@
 #include "lib/pfc/pfc_honor.hh"
+#include "lib/values/class_mask.hh"
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,9 @@ struct SlowHonor {
 };
 
 }  // namespace
+
+static_assert(map_classes({0, 1, 2, 3, 3, 5, 6, 7}, 0b1001'1010) == 0b1000'1010);
+static_assert(classes_that_map_to({0, 1, 2, 3, 3, 5, 6, 7}, 3) == 0b0001'1000);
 
 TEST_GROUP(PfcHonor) {
     PfcHonor honor;

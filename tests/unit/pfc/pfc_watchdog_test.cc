@@ -112,7 +112,7 @@ TEST(PfcWatchdog, progressStartsTheWindowAnew) {
     CHECK(none.at(ms(2199)) == Change::begins);
 }
 
-// Unpaused for exactly 1 % is neither: nothing starts anew, and it is no storm until it is less again.
+// Unpaused for exactly 1 % is neither: nothing starts anew, and it is not a storm until it is less again.
 TEST(PfcWatchdog, onePerCentUnpausedIsTheLimit) {
     const Duration gap = ms(2);
     for (const std::int64_t over : {-1, 0, 1}) {
@@ -361,7 +361,7 @@ struct SlowWatchdog {
     std::int64_t start = 0;
     std::int64_t unpaused = 0;
 
-    // One step of 1 has passed in which the queue was paused or not; then what it is now.
+    // A step of 1 has passed in which the queue was paused or not; the others describe it now.
     bool step(std::int64_t now, bool was_paused, bool holds, bool sent, bool paused) {
         if (open) {
             if (!was_paused) ++unpaused;

@@ -115,7 +115,7 @@ TEST(PendingFrames, whatIsNotTakenStaysWithAllThatCameLaterByItsPort) {
     STRCMP_EQUAL("acd", settle(start + seconds(9)).c_str());
 }
 
-// One slot: the second frame has to wait although it would be asked about again.
+// With one slot the second frame waits although it would be asked about again.
 TEST(PendingFrames, isNotAskedAboutAgainOnceItsPortIsFull) {
     hold('a', 1, start, 4), hold('b', 1, start, 4);
     known.insert(host(1));

@@ -35,7 +35,7 @@ TEST(SchedulerRates, maximumAndShaperAreExactOverALongRun) {
             (shaper ? settings.shaper : settings.queue[5].max_rate) = Rate{rate};
             Link link(settings);
             Wide parts = 0;
-            // Of a strict queue: it waits for the worker, and for a frame under way.
+            // A strict queue waits for the worker, and for a frame under way.
             const Duration frame = link.speed.byte_time() * (shaper ? 0 : settings.longest_bytes);
             const Wide credit = (settings.turn + frame).ps * Wide{rate};
             Duration elapsed{};
@@ -162,7 +162,7 @@ TEST(SchedulerRates, minimumsUpToTheLinkAreKept) {
     }
 }
 
-// The bound is no guess: a queue that asks at the worst moment never waits longer, and nearly so long.
+// The bound is not a guess: a queue that asks at the worst moment never waits longer, and nearly so long.
 TEST(SchedulerRates, aStrictQueueWaitsForMinimumsAsLongAsIsTold) {
     constexpr std::uint32_t frame = wire_bytes(1500);
     double tightest = 0;

@@ -74,7 +74,7 @@ TEST(PortRecorder, aPauseThatRunsIsThereAtOnce) {
     auto sent = all(recorder.sent());
     LONGS_EQUAL(1, sent.size());
     CHECK_TRUE(sent[0].spell.running);
-    // However long it runs, it is no new one.
+    // However long it runs, it is not a new one.
     CHECK_FALSE(recorder.begins_spell(3, at(1'000'000)));
     recorder.xon_sent(3, at(1'000'000));
     recorder.xon_sent(3, at(1'000'001));  // nothing ran

@@ -75,7 +75,7 @@ class Job {
     const CollectiveRank& rank(std::uint32_t n) const { return ranks_[n]; }
     const Contributions& chunk(std::uint32_t rank, std::uint32_t n) const { return chunks_[rank][n]; }
     std::uint64_t sent_bytes(std::uint32_t rank) const { return sent_bytes_[rank]; }
-    // Of all-to-all: whose chunks a rank has got.
+    // All-to-all: the senders of the chunks that a rank has.
     const Contributions& got(std::uint32_t rank) const { return chunks_[rank][rank]; }
 
   private:

@@ -185,7 +185,7 @@ TEST(Nic, noMessageComesAfterItsCountOrItsStop) {
     stopped.flows[0].messages = UINT64_MAX;
     stopped.flows[0].stop = us(20);
     stopped.run(us(1000));
-    // One message takes 0.9 us of the wire and a round trip of 2.1 us.
+    // A message takes 0.9 us of the wire and a round trip of 2.1 us.
     const std::uint64_t completed = stopped.nic(0).queue_pairs()[0].statistics.completed;
     CHECK_TRUE(completed >= 6 && completed <= 7);
     CHECK_TRUE(stopped.sent[0].back().at < us(24));
@@ -260,7 +260,7 @@ TEST(Nic, dataKeepsTheRateOfItsQueuePair) {
     pair.flows[0].messages = 1;
     pair.marks = true;
     pair.run(us(40));
-    // One CNP has come: from then on half of the rate.
+    // A CNP has come: from then on half of the rate.
     const QueuePair& qp = pair.nic(0).queue_pairs()[0];
     LONGS_EQUAL(1, qp.statistics.cnps_received);
     LONGS_EQUAL(line.bits_per_second / 2, qp.reaction().rate().bits_per_second);
@@ -375,7 +375,7 @@ TEST(Nic, aMessageThatWaitsForRoomHasTakenAllTheWhile) {
     pair.run(us(1000));
     const FlowStatistics& flow = pair.nic(0).flow_statistics(0);
     LONGS_EQUAL(4, flow.completion_time.count());
-    // One after the other, each with its own round trip: 10 836 bytes, an ACK of 98 and two cables, 2.87 us.
+    // In sequence, each with its own round trip: 10 836 bytes, an ACK of 98 and two cables, 2.87 us.
     CHECK_TRUE(flow.completion_time.max() > nanoseconds(11'480) &&
                flow.completion_time.max() < nanoseconds(11'510));
     CHECK_TRUE(flow.slowdown.quantile(1).ps >= 1'000 && flow.slowdown.quantile(1).ps < 1'130);

@@ -87,7 +87,7 @@ class RcPair {
     std::size_t posted() const { return posted_.size(); }
     std::uint64_t refused() const { return refused_; }
 
-    // Of a selective NAK: the hole, its end excluded.
+    // For a selective NAK: the hole, its end excluded.
     std::string text(const Outgoing& packet) const {
         std::string out;
         if (packet.opcode == Opcode::acknowledge && packet.aeth.syndrome != syndrome_ack)

@@ -111,7 +111,7 @@ TEST(RcResponder, isNotAskedByAnswers) {
     CHECK_TRUE(responder.receive(send_only(0)).kind == Kind::payload);
 }
 
-// One NAK for a gap; when the expected PSN has come, the next gap has its own.
+// A gap gets one NAK; when the expected PSN has come, the next gap gets its own.
 TEST(RcResponder, oneNakAGap) {
     RcResponder responder = made();
     responder.receive(send_only(1));

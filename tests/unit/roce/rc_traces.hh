@@ -68,7 +68,7 @@ struct RcTraces : public Utest {
         responses = pair.requester().reordering();
         requests = pair.responder().reordering();
     }
-    // Of the last of them: time-outs, and what came to the requester and to the responder.
+    // The last one's time-outs, and reordering at the requester and the responder.
     std::uint64_t timeouts = 0;
     ReceiveWindow::Counters responses{}, requests{};
     void reorders(const ReceiveWindow::Counters& of, unsigned inversions, unsigned depth,
@@ -77,7 +77,7 @@ struct RcTraces : public Utest {
         LONGS_EQUAL(depth, of.max_depth);
         LONGS_EQUAL(repeated, of.repeated);
     }
-    // Of a SEND of five packets.
+    // Traces of a SEND of five packets.
     void traces_send(const Lines& wanted) { traces({{Kind::send, 5 * traced_mtu}}, wanted); }
     void traces_read(const Lines& wanted) { traces({{Kind::read, 5 * traced_mtu}}, wanted); }
 };

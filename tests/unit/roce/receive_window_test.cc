@@ -89,7 +89,7 @@ TEST(ReceiveWindow, goingBackOnlyMeasures) {
     CHECK_FALSE(window.has_hole());
 }
 
-// One further on would stand in the place of the expected one.
+// A packet further on would take the place of the expected one.
 TEST(ReceiveWindow, marksNothingBeyondItsWindow) {
     ReceiveWindow window(settings);
     window.mark(164, 100, us(1));

@@ -239,7 +239,7 @@ TEST(Requester, progressMakesRnrRetriesAnew) {
     CHECK_TRUE(requester.state() == State::failed);
 }
 
-// Of the responses that follow a lost one, the first tells; after progress, the next gap has its own.
+// The first response behind a lost one asks again; after progress, so does the first behind the next gap.
 TEST(Requester, oneRequestAgainForAGapAmongResponses) {
     Requester requester = made();
     requester.post(Kind::read, 5 * mtu, 0);

@@ -169,7 +169,7 @@ TEST(SendSchedule, aHeldClassStopsNobodyElseAndThenTakesItsTurn) {
     link.run_for(microseconds(100), all & ~8U);
     LONGS_EQUAL(0, link.sent[0] + link.sent[1]);
     CHECK_TRUE(link.sent[2] + link.sent[3] >= 488);
-    // One packet each for having waited, then turns again.
+    // A packet each for having waited, then turns again.
     std::vector<QpIndex> order;
     for (int n = 0; n < 6; ++n) order.push_back(*link.send_one());
     LONGS_EQUAL(0, order[0]);

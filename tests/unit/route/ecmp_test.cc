@@ -130,7 +130,7 @@ TEST(Ecmp, flowsOfALostMemberSpreadOverAllOthersByWeight) {
 TEST(Ecmp, aChangeOfTheConfigurationKeepsBuckets) {
     const Members four = shapes()[1];
     const Table before = assign_buckets(four, buckets);
-    // One leaves: nobody else's bucket changes hands.
+    // A member leaves: only its buckets change hands.
     const Table three = assign_buckets(Members(four.begin(), four.end() - 1), buckets, before);
     for (unsigned b = 0; b < buckets; ++b)
         if (before[b] != 4) UNSIGNED_LONGS_EQUAL(before[b], three[b]);

@@ -107,7 +107,7 @@ TEST(LoadBalance, aFlowletEndsByAGapAlone) {
     }
 }
 
-// Of frames that a port hands over late, with their own arrival.
+// A port may hand frames over late, with their own arrival.
 TEST(LoadBalance, anOlderArrivalDoesNotShortenAFlowlet) {
     Group group({1, 1});
     Flowlet entry{};

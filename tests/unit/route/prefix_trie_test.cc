@@ -63,7 +63,7 @@ struct Table {
         const auto found = covering(address, 128);
         return found ? found->second : 0;
     }
-    // One for each step of 8 bits that a longer prefix needs.
+    // A table for each step of 8 bits that a longer prefix needs.
     std::size_t tables_wanted() const {
         std::set<Prefix> tables;
         for (const auto& [prefix, value] : model)

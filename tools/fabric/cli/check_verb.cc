@@ -1,27 +1,38 @@
-// check: everything that can be said of a file without a run, of scenarios, too.
-#include <fmt/format.h>
+// Reads and judges files of fabrics, for every command; check, which says all that it finds without a run.
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <functional>
 
+#include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
+#include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/value_range.hh"
+#include "control/fabric/run/commands.hh"
 #include "control/fabric/scenario/asserts.hh"
+#include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
 
 namespace sluice::fabric {
 namespace {
 
+volatile std::sig_atomic_t signalled = 0;
+extern "C" {
+static void on_signal(int number) {
+    if (signalled != 0) _exit(1);  // the second one ends at once
+    signalled = number;
+}
+}
+
+void complain_of(const std::vector<ConfigError>& errors) {
+    for (const ConfigError& error : errors) complain("{}\n", error.text());
+}
+
 void keep_largest(EalOptions& largest, const FabricPlan& plan) {
     EalOptions options = eal_options(plan);
     if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
-}
-
-// Whether each of them can be judged.
-bool check_asserts(const FabricPlan& plan, const Asserts& asserts) {
-    const auto wrong = asserts.check(plan);
-    for (const ConfigError& each : wrong) complain("{}\n", each.text());
-    return wrong.empty();
 }
 
 bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
@@ -36,6 +47,55 @@ bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
 
 }  // namespace
 
+void watch_signals() {
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+}
+
+int signal_that_came() { return signalled; }
+
+std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::string& file) {
+    auto loaded = load_fabric(file, arguments.sets);
+    if (!loaded) return complain_of(loaded.error()), std::nullopt;
+    StartProgress progress;
+    auto plan = make_plan(std::move(*loaded), std::ref(progress));
+    if (!plan) return complain_of(plan.error()), std::nullopt;
+    bool good = true;
+    for (const EventConfig& event : plan->file.events)
+        if (const std::string error = check_command(*plan, event.command); !error.empty()) {
+            complain("{}\n", ConfigError{file, event.place, "event.do", error, {}, {}}.text());
+            good = false;
+        }
+    for (const FabricFinding& each : judge_plan(*plan, arguments.force, std::ref(progress))) {
+        good &= each.finding.severity != Severity::error;
+        if (arguments.verb == "check" || each.finding.severity != Severity::note)
+            complain("{}\n", each.text(file));
+    }
+    if (!good) return std::nullopt;
+    return std::move(*plan);
+}
+
+tl::expected<std::string, std::string> folder_name(const std::string& file) {
+    std::string name = std::filesystem::path(file).stem().string();
+    if (name.empty() || name == "." || name == "..")
+        return tl::unexpected(file + ": its name is none for a folder of results; do: rename the file");
+    return name;
+}
+
+std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file) {
+    auto plan = read_fabric(arguments, file);
+    if (!plan) return std::nullopt;
+    if (const std::string flow = endless_flow(plan->world());
+        !flow.empty() && !arguments.duration && !arguments.interactive) {
+        complain("{}: flow {} never ends; do: write stop or messages for it, or run with --duration\n", file,
+                 flow);
+        return std::nullopt;
+    }
+    auto asserts = Asserts::of(plan->file.scenario, file, arguments.asserts);
+    if (asserts) return Scenario{file, std::move(*plan), std::move(*asserts)};
+    return complain_of(asserts.error()), std::nullopt;
+}
+
 AssertConfig such_that_of(const FindConfig& find) {
     return {find.such_that, {}, {}, find.place, "find.such_that"};
 }
@@ -48,9 +108,8 @@ std::optional<EalOptions> judge_points(const Arguments& arguments, const std::st
     std::size_t bad = 0;
     const std::size_t step = std::max<std::size_t>(points.size() / max_judged, 1);
     for (std::size_t n = 0; n < points.size(); n += step) {
-        std::vector<std::string> sets = arguments.sets;
-        for (std::string& set : points[n].sets(vary)) sets.push_back(std::move(set));
-        const auto plan = plan_of(text, arguments.files[0], sets, arguments.force);
+        const auto plan =
+            plan_of(text, arguments.files[0], points[n].sets(vary, arguments.sets), arguments.force);
         if (plan)
             keep_largest(largest, *plan);
         else if (++bad <= max_told)
@@ -86,11 +145,10 @@ int check_verb(const Arguments& arguments) {
     ScenarioConfig judged = plan->file.scenario;
     if (judged.find && !judged.find->such_that.empty()) judged.asserts.push_back(such_that_of(*judged.find));
     const auto asserts = Asserts::of(judged, file, arguments.asserts);
-    if (!asserts) {
-        for (const ConfigError& error : asserts.error()) complain("{}\n", error.text());
-        return exit_configuration;
-    }
-    if (!check_runs(arguments, *plan) || !check_asserts(*plan, *asserts)) return exit_configuration;
+    if (!asserts) return complain_of(asserts.error()), exit_configuration;
+    if (!check_runs(arguments, *plan)) return exit_configuration;
+    if (const auto wrong = asserts->check(*plan); !wrong.empty())
+        return complain_of(wrong), exit_configuration;
     return say("{}", plan_text(*plan, arguments.all)), exit_done;
 }
 

@@ -34,14 +34,14 @@ constexpr const char* what_to_name =
 
 tl::expected<Compared, std::string> read_report(const std::string& path) {
     const auto refuse = [&](const std::string& why) {
-        return tl::unexpected(fmt::format("{}: it is no report: {}; {}", path, why, what_to_name));
+        return tl::unexpected(fmt::format("{}: it is not a report: {}; {}", path, why, what_to_name));
     };
     Compared made;
     // All of it, for anything may differ, and what the page uses is as it should be.
     static const JsonShape whole{{"verdict", part::any}, {"*", part::any}};
     auto json = read_shaped_file(path, whole);
     if (!json) return refuse(json.error());
-    if (const auto shown = report_for_page(*json); !shown) return refuse(shown.error());
+    if (const auto shown = report_for_page(json_text(*json)); !shown) return refuse(shown.error());
     made.report = std::move(*json);
     made.kind = made.report.contains("switches") ? Kind::of_fabric : Kind::of_switch;
     return made;

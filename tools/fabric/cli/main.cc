@@ -21,7 +21,7 @@ int draw_topology(const Arguments& arguments) {
     return say("{}", svg_of(plan->topology, {})), exit_done;
 }
 
-// Of a run's report.
+// Says why hosts of a run waited.
 int why(const Arguments& arguments) {
     const auto read = read_shaped_file(arguments.files[0] + "/report.json", shape_for_why());
     if (!read) return failed(arguments.files[0] + "/report.json: " + read.error());
@@ -34,7 +34,7 @@ int why(const Arguments& arguments) {
     return exit_done;
 }
 
-// Those of the sources that one stands in, else those that are installed.
+// The scenarios of the source tree in the working directory, else the installed ones.
 std::string shipped_scenarios() {
     constexpr const char* of_sources = "conf/scenarios";
     std::error_code none;
@@ -51,7 +51,7 @@ int list_verb(const Arguments& arguments) {
         if (entry->path().extension() == ".toml") files.push_back(entry->path());
     if (error)
         return failed(fmt::format("{}: {}; do: name the folder of scenarios", folder, error.message()));
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     for (const auto& path : files) {
         const auto file = load_fabric(path.string());
         say("{:<40} {}\n", path.string(),
@@ -60,15 +60,6 @@ int list_verb(const Arguments& arguments) {
                                               : file->scenario.question);
     }
     return exit_done;
-}
-
-// `run` of one file, where a socket or a page is asked for.
-int run_files(const Arguments& arguments) {
-    for (const auto& [option, said] :
-         {std::pair("--socket", !arguments.sockets.empty()), {"--page", !arguments.page.empty()}})
-        if (said && arguments.files.size() > 1)
-            return complain_of_usage("sluice-fabric", fmt::format("{} wants one file", option));
-    return run_verb(arguments);
 }
 
 std::string keep_shard(Arguments& out, const std::string& text) {
@@ -148,7 +139,7 @@ Program fabric_program(Arguments& out) {
             "process under one virtual clock, and says what became of every frame and why hosts waited.",
         .verbs =
             {
-                verb("run", run_files,
+                verb("run", run_verb,
                      "FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
                      "[--assert EXPRESSION]... [--junit FILE] [--html FILE] [--force] [--threads N]\n"
                      "[--page [ADDRESS:]PORT] [--socket DIR [--interactive]]",

@@ -1,4 +1,4 @@
-// How far a run has come, on stderr: before the first packet in lines, and then where that is a terminal.
+// The progress of a run on stderr: before the first packet in lines, then on a terminal alone.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace sluice::fabric {
 
-// A line a second, of CPU time: a busy machine alone makes no long start.
+// Prints a line a second of CPU time: a busy machine alone does not make a start long.
 class StartProgress {
   public:
     void operator()(std::string_view what, std::size_t done, std::size_t all) {

@@ -41,7 +41,7 @@ std::string page_of_runs(const std::string& folder, std::string_view charts, std
         for (std::filesystem::directory_iterator entry(folder, none), end; !none && entry != end;
              entry.increment(none))
             folders.push_back(entry->path().string());
-        std::sort(folders.begin(), folders.end());
+        std::ranges::sort(folders);
     }
     static const JsonShape anything{{"", part::any}};
     std::vector<Json> runs;
@@ -52,7 +52,8 @@ std::string page_of_runs(const std::string& folder, std::string_view charts, std
         if (!shown) return error = file + ": " + shown.error(), std::string();
         auto series = has(series_file) ? read_shaped_file(series_file, anything) : Json();
         if (!series) return error = series_file + ": " + series.error(), std::string();
-        if (!shown->contains("fabric")) return error = file + ": it is no report of a fabric", std::string();
+        if (!shown->contains("fabric"))
+            return error = file + ": it is not a report of a fabric", std::string();
         const Json& fabric = (*shown)["fabric"];
         auto name = fabric["name"].get<std::string>();
         if (name.empty()) name = std::filesystem::path(fabric["fabric"].get<std::string>()).stem().string();

@@ -1,6 +1,7 @@
 #include <array>
 #include <memory>
 
+#include "control/config/schema/command_line.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/report/drawing.hh"
@@ -41,7 +42,7 @@ Shades shades_of(const nlohmann::ordered_json& report) {
 
 constexpr std::array files_of_run{"report.json", "series.json", "fabric.svg"};
 
-// What all runs write, open before the first of them.
+// The files of all runs, open before the first of them.
 struct Outputs {
     std::optional<OutputFolder> folder;  // --out
     std::vector<std::string> below;      // of each run: "", or "NAME/"
@@ -91,7 +92,7 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
     return made;
 }
 
-// Says what a run came to, and writes it into its folder, if any. Its exit status.
+// Prints the result of a run, and writes it into its folder, if any. Returns its exit status.
 int finish(Outputs& outputs, const std::string& below, const FabricPlan& plan, RunOutcome& outcome) {
     if (outputs.folder) {
         const std::array texts{json_text(outcome.report, 2), json_text(outcome.series),
@@ -124,6 +125,10 @@ EalOptions eal_options(const std::vector<Scenario>& scenarios, unsigned threads)
 
 // The exit status of all: the first that is not 0.
 int run_verb(const Arguments& arguments) {
+    if (arguments.files.size() > 1 && !(arguments.sockets.empty() && arguments.page.empty()))
+        return complain_of_usage(
+            "sluice-fabric",
+            fmt::format("{} wants one file", arguments.sockets.empty() ? "--page" : "--socket"));
     std::vector<Scenario> scenarios;
     for (const std::string& file : arguments.files) {
         auto scenario = read_scenario(arguments, file);
@@ -173,7 +178,7 @@ int run_verb(const Arguments& arguments) {
             if (each.asserts.empty() && !scenario.question.empty())
                 say("\n{}: it asserts nothing, so nothing can fail; do: write [[assert]]\n", each.name());
             if (!arguments.html.empty())
-                for_page.push_back(page_run(each.name(), report_for_page(outcome->report).value(),
+                for_page.push_back(page_run(each.name(), report_for_page(json_text(outcome->report)).value(),
                                             std::move(outcome->series), outcome->errors));
             results.push_back({each.name(), std::move(outcome->report), std::move(outcome->errors)});
         } else {

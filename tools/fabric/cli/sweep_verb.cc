@@ -10,7 +10,6 @@
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/config/text/progress_line.hh"
-#include "control/config/text/quantity_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/points.hh"
@@ -18,6 +17,7 @@
 #include "control/fabric/scenario/sweep.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "control/report/figures/assertions.hh"
+#include "control/report/figures/text_table.hh"
 #include "control/report/page/report_page.hh"
 #include "dataplane/base/file_roles.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -31,7 +31,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
 constexpr std::array files_of_search{"holds/report.json", "fails/report.json", "find.json"};
 
-// The folder for all of it; nothing: it says why not.
+// The folder for all files; nothing: it says why not.
 std::optional<std::string> folder_for(const Arguments& arguments, std::span<const char* const> names) {
     std::string folder = arguments.out;
     if (folder.empty()) {
@@ -71,40 +71,39 @@ void say_earlier(const SweepFolder& folder) {
             folder.earlier());
 }
 
-// Every run in a line, or those where something is false, if there are many.
+// Every run in a line; of many those of which an assertion is false.
 void say_rows(const std::vector<Json>& rows) {
     constexpr std::size_t most = 40;
     std::size_t met = 0, errors = 0;
-    for (const Json& row : rows) met += row["met"] == true ? 1 : 0, errors += row["error"].is_null() ? 0 : 1;
-    say("{:<6}{:<48}{:>8}{:>14}{:>14}{:>10}{:>10}\n", "run", "values", "asserts", "throughput", "p99", "XOFF",
-        "lost");
-    std::size_t shown = 0;
+    TextTable table("run<6|values<48|asserts>8|throughput>14|p99>14|XOFF>10|lost>10|<", most);
     for (const Json& row : rows) {
+        met += row["met"] == true ? 1 : 0;
+        errors += row["error"].is_null() ? 0 : 1;
         if (rows.size() > most && row["met"] == true) continue;
-        if (++shown > most) break;
         std::string values;
         for (const auto& [path, value] : row["values"].items())
             append_item(values, ", ",
                         fmt::format("{}={}", path.substr(path.rfind('.') + 1),
-                                    value.is_string() ? value.get<std::string>() : json_text(value)));
-        append_item(values, ", ", fmt::format("seed={}", row["seed"].get<std::uint64_t>()));
-        if (!row["error"].is_null()) {
-            say("{:<6}{:<48} {}\n", row["run"].get<std::size_t>(), values, row["error"].get<std::string>());
-            continue;
-        }
+                                    value.is_string() ? words(value) : json_text(value)));
+        append_item(values, ", ", fmt::format("seed={}", number(row["seed"])));
+        std::vector<std::string> cells{counted(row["run"]), values};
         const Json& figures = row["figures"];
-        const Json& took = figures["completion_p99_ns"];
-        say("{:<6}{:<48}{:>8}{:>9.2f} Gb/s{:>14}{:>10}{:>10}\n", row["run"].get<std::size_t>(), values,
-            row["asserts"].empty() ? "-"
-            : row["met"] == true   ? "hold"
-                                   : "FALSE",
-            figures["throughput_bps"].get<double>() / 1e9,
-            took.is_null()
-                ? "-"
-                : quantile_text(took.get<std::uint64_t>(), figures["completion_max_ns"].get<std::uint64_t>()),
-            figures["xoff_sent"].get<std::uint64_t>(), figures["lost_lossless_packets"].get<std::uint64_t>());
+        if (!row["error"].is_null())
+            cells.insert(cells.end(), {"-", "-", "-", "-", "-", words(row["error"])});
+        else
+            cells.insert(
+                cells.end(),
+                {row["asserts"].empty() ? "-"
+                 : row["met"] == true   ? "hold"
+                                        : "FALSE",
+                 fmt::format("{:.2f} Gb/s", figures["throughput_bps"].get<double>() / 1e9),
+                 figures["completion_p99_ns"].is_null() ? "-"
+                                                        : quantile_text(number(figures["completion_p99_ns"]),
+                                                                        number(figures["completion_max_ns"])),
+                 counted(figures["xoff_sent"]), counted(figures["lost_lossless_packets"])});
+        table.row(cells);
     }
-    say("{}; all assertions hold in {}\n", print_count(rows.size(), "run"), met);
+    say("{}{}; all assertions hold in {}\n", table.text().erase(0, 1), print_count(rows.size(), "run"), met);
     if (errors != 0) say("{} could not be judged\n", print_count(errors, "run"));
 }
 
@@ -198,14 +197,7 @@ int sweep_verb(const Arguments& arguments) {
     if (!named) return exit_configuration;
     const auto eal = judge_points(arguments, *text, *points, config.vary);
     if (!eal) return exit_configuration;
-    SweepOptions options;
-    options.jobs = arguments.jobs;
-    options.shard = arguments.shard;
-    options.shards = arguments.shards;
-    options.sets = arguments.sets;
-    options.asserts = arguments.asserts;
-    options.duration = arguments.duration;
-    options.force = arguments.force;
+    SweepOptions options = arguments;
     options.is_stopped = [] { return signal_that_came() != 0; };
     std::vector<std::string> words = arguments.sets;
     words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
@@ -241,9 +233,8 @@ int sweep_verb(const Arguments& arguments) {
             return failed(error);
     say_rows(rows);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", folder->path());
-    return std::any_of(rows.begin(), rows.end(), [](const Json& row) { return !row["error"].is_null(); })
-               ? exit_failed
-               : exit_done;
+    return std::ranges::any_of(rows, [](const Json& row) { return !row["error"].is_null(); }) ? exit_failed
+                                                                                              : exit_done;
 }
 
 int merge_verb(const Arguments& arguments) {

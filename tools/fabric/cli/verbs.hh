@@ -30,19 +30,13 @@ inline int failed(const std::string& error, int status = exit_failed) {
     return status;
 }
 
-struct Arguments {
+struct Arguments : SweepOptions {
     std::string verb, out;
     std::vector<std::string> files;  // at least one, where the verb takes any
-    std::vector<std::string> sets;
-    std::string sockets, page;
-    bool force = false, interactive = false, all = false;
+    std::string sockets, page, junit, html;
+    bool interactive = false, all = false;
     bool json = false, exit_code = false;  // of compare
-    std::optional<Duration> duration;
-    std::vector<std::string> asserts;  // expressions
-    std::string junit, html;
-    unsigned jobs = 1;
     unsigned threads = 1;
-    unsigned shard = 1, shards = 1;
 };
 
 // Reads and judges; says every finding. Nothing: it may not run.
@@ -61,14 +55,12 @@ struct Scenario {
 };
 std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file);
 
-// The folder below --out for what `file` comes to: its name without the extension. An error: it would be
-// none.
+// The folder below --out for the results of `file`: its name without the extension.
 tl::expected<std::string, std::string> folder_name(const std::string& file);
 
-// What an assertion of `such_that` is.
+// `such_that` as an assertion.
 AssertConfig such_that_of(const FindConfig& find);
-// Points of a sweep, or the ends of a search's range, before any runs: says which cannot. The memory of the
-// largest.
+// Checks points of a sweep, or the ends of a search, before any runs. Returns the memory of the largest.
 std::optional<EalOptions> judge_points(const Arguments& arguments, const std::string& text,
                                        const std::vector<SweepPoint>& points, const VaryConfig& vary);
 std::optional<EalOptions> judge_ends(const Arguments& arguments, const std::string& text,

@@ -79,7 +79,7 @@ def roce(lab, given):
     """Says what became of every frame."""
     for name in (given.name, given.to):
         if name not in lab.hosts:
-            raise Failed(f"{name} is no host; there is: {' '.join(lab.hosts)}")
+            raise Failed(f"{name} is not a host; there is: {' '.join(lab.hosts)}")
     ends = [int(name[1:]) for name in (given.name, given.to)]
     # So that the switches know both.
     lab.reach(lab.hosts[given.name], f"10.0.{ends[1]}.2")
@@ -130,7 +130,7 @@ def run(given):
     if given.verb == "shell":
         replace_by(namespace, os.environ.get("SHELL", "bash"), debian_chroot=given.name)
     if given.name not in lab.switches:
-        raise Failed(f"{given.name} is no switch; there is: {' '.join(lab.switches)}")
+        raise Failed(f"{given.name} is not a switch; there is: {' '.join(lab.switches)}")
     switch = lab.switches[given.name]
     if given.verb == "ctl":
         replace_by(namespace, program(switch.build, "sluicectl"), "--socket", switch.file("sock"), *given.words)

@@ -83,7 +83,7 @@ TEST(ConfigRefusals, refusesValuesOutOfRange) {
     refuses("[port.p1]\nmac = \"03:00:00:00:00:01\"",
             {"f:2:7: port.p1.mac: \"03:00:00:00:00:01\" is a group address"});
     refuses("[port.p1]\nmac = \"00:00:00:00:00:00\"",
-            {"f:2:7: port.p1.mac: \"00:00:00:00:00:00\" is no station's"});
+            {"f:2:7: port.p1.mac: \"00:00:00:00:00:00\" is not a station's"});
     refuses("[port.p1]\ntrust = \"dcsp\"",
             {"f:2:9: port.p1.trust: \"dcsp\" is not a known word; allowed: \"dscp\", \"pcp\", \"port\""});
     refuses("[port.p1.queue.8]\nweight = 1",

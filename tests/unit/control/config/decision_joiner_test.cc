@@ -176,7 +176,7 @@ TEST(DecisionJoiner, onlyWantedVerdictsAreKept) {
     LONGS_EQUAL(1, it.log.recorded());
     CHECK_TRUE(has(it.lines[0], R"("draw":{"at":"dequeue","outcome":"marked","length_bytes":700)"));
     const auto& why = *it.log.why().entries().begin();
-    STRCMP_EQUAL("700 bytes (average 600) in queue b.3: probability 50.00 %, drawn 25.00 %",
+    STRCMP_EQUAL("700 bytes (average 600) in queue b.3: 50.00 % likely, random draw 25.00 %",
                  why.second.sentence.c_str());
 }
 
@@ -213,8 +213,10 @@ TEST(DecisionJoiner, equalDecisionsAreCountedAndTheFirstExplained) {
     CHECK_TRUE(std::get<2>(key) == (DecisionRecord::Place{DecisionRecord::At::queue, 1, 3}));
     LONGS_EQUAL(4, why.count);
     LONGS_EQUAL(0, why.first.sequence);
-    STRCMP_EQUAL("lossy queue b.3 held 10 cells in 5 packets, limit 11 (pool 30 of 50): 2 more did not fit",
-                 why.sentence.c_str());
+    STRCMP_EQUAL(
+        "lossy queue b.3 held 2560 B in 5 packets, limit 2816 B (pool: 7680 B of 12.8 KB): 512 B more did "
+        "not fit",
+        why.sentence.c_str());
 }
 
 TEST(DecisionJoiner, aFrameThatWasNeverAdmittedIsThePortsBusiness) {

@@ -30,8 +30,8 @@ FaultSettings set(const std::vector<std::pair<std::string, std::string>>& settin
 TEST_GROUP(FaultConfig){};
 
 TEST(FaultConfig, refusesWithAReason) {
-    refused("drop_evry", "1", "is no fault; known: drop_every");
-    refused("drop_every = 1 #", "1", "is no fault");
+    refused("drop_evry", "1", "is not a fault; known: drop_every");
+    refused("drop_every = 1 #", "1", "is not a fault");
     refused("drop_every", "-1", "is negative");
     refused("drop_every", "often", "is not an integer");
     refused("drop_every", "", "is not an integer");

@@ -62,9 +62,9 @@ TEST(HostConfig, refusesValuesOfHosts) {
     refuses(host + "rnr_timer = \"1s\"", "f:3:13: host.h1.rnr_timer: \"1s\" is too long");
     refuses(host + "recovery = \"sack\"",
             "f:3:12: host.h1.recovery: \"sack\" is not a known word; allowed: \"go-back-n\", \"selective\"");
-    refuses(
-        host + "receive_window = 100",
-        "f:3:18: host.h1.receive_window: 100 is no power of two; allowed: a power of two from 64 to 65536");
+    refuses(host + "receive_window = 100",
+            "f:3:18: host.h1.receive_window: 100 is not a power of two; allowed: a power of two from 64 to "
+            "65536");
     refuses(host + "reorder_window = 100", "f:3:18: host.h1.reorder_window: 100 has no unit");
     refuses(host + "ack_coalescing = 0", "f:3:18: host.h1.ack_coalescing: 0 is too small");
     refuses(host + "receive_xon = \"half\"", "f:3:15: host.h1.receive_xon: \"half\" ");

@@ -57,7 +57,7 @@ TEST(LintQos, headroomReckonsWithVlanTags) {
     LONGS_EQUAL(1522 + 14 + 4 + 24, headroom.own_frame_bytes);
     const std::string table = qos_tables(qos);
     STRCMP_CONTAINS("F = 1522 + 14 + 4 x 1 tag + 24\n", table.c_str());
-    STRCMP_CONTAINS("7 cells of a packet of 1544 B = 1522 + 14 + 4 x 2 tags\n", table.c_str());
+    STRCMP_CONTAINS("7 cells of a packet of 1544 B = 1522 + 14 + 2 VLAN tags of 4 B\n", table.c_str());
 }
 
 TEST(LintQos, refusesPoolsThatDoNotHoldWhatIsPromised) {
@@ -308,7 +308,7 @@ TEST(LintQos, countsTheLosslessClassesOfAPool) {
                   own + two(2'762'496), own + two(2'762'240));
 }
 
-// Of classes that share a queue, the one whose group is paused first counts.
+// When classes share a queue, the one whose group is paused first counts.
 TEST(LintQos, looksAtTheSmallestGroupOfAQueue) {
     const auto shared = [](int threshold) {
         return fmt::format(

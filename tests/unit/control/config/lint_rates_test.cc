@@ -8,7 +8,7 @@
 namespace sluice::lint_rates_test {
 TEST_GROUP(LintRates){};
 
-// One queue at 25 Gb/s: a frame of 9142 bytes takes 2925 ns; the queue has credit for two.
+// A queue at 25 Gb/s: a frame of 9142 bytes takes 2925 ns; the queue has credit for two.
 TEST(LintRates, warnsOfMinimumsThatTheLinkDoesNotHaveOrThatHoldCnpsUp) {
     const std::string port = "[port.p1]\nspeed = \"25G\"\n";
     const auto queue = [](int n, const char* rate) {

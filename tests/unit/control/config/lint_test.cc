@@ -49,7 +49,7 @@ TEST_GROUP(Lint){};
 
 TEST(Lint, findingIsOneLineWithPlaceNumbersAndFix) {
     STRCMP_EQUAL(
-        "f:10:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.1.2, which is no "
+        "f:10:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.1.2, which is not a "
         "neighbor "
         "[route-to-nowhere]; do: add a [[neighbor]] with address = \"10.0.1.2\"",
         findings_of(two_ports + "\n[[route]]\nprefix = \"10.9.0.0/16\"\nvia = [\"10.0.1.2\"]\n")
@@ -193,8 +193,8 @@ TEST(Lint, findsRespondersThatHaveNothingToSay) {
     finds(real + "[port.p1]\ndevice = \"net_af_packet0,iface=eth1\"\n" + answers, {});
     finds(
         real + "[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
-        {"f:4:13: warning: port.p1.responder: of use for what is too long alone: the kernel gets the rest at "
-         "this port's interface, and answers for the addresses that the interface has, for no other"});
+        {"f:4:13: warning: port.p1.responder: of use for oversize packets alone: the kernel gets the rest at "
+         "this port's interface, and answers for the interface's addresses only"});
     finds(real + "[kernel]\nroutes = true\n[port.p1]\ndevice = \"xdp:eth1\"\n" + answers,
           {"f:6:13: warning: port.p1.responder: the kernel answers at this port's interface, too"});
     finds(real + "[kernel]\ntaps = true\n[port.p1]\ndevice = \"net_null0\"\n" + answers,
@@ -215,7 +215,7 @@ TEST(Lint, refusesAddressesThatClash) {
     finds("[port.p1]\naddress = [\"10.0.0.1/24\", \"10.0.0.1/16\"]\n",
           {"f:2:11: error: port.p1.address: the port has 10.0.0.1 twice [address-twice]"});
     finds("[port.p1]\naddress = [\"2001:db8::1/64\"]\nmtu = 1279\n",
-          {"f:3:7: warning: port.p1.mtu: IPv6 wants an MTU of 1280"});
+          {"f:3:7: warning: port.p1.mtu: IPv6 needs an MTU of at least 1280"});
     finds("[port.p1]\nmap = \"defualt\"\n", {"f:2:7: error: port.p1.map: there is no map \"defualt\" "
                                              "[map-unknown]; do: write map = \"default\""});
 }
@@ -251,7 +251,7 @@ TEST(Lint, refusesRoutesThatLeadNowhere) {
     const std::string hop = "{address = \"10.0.2.2\", port = \"";
     finds(head + "[" + hop + "p2\"}, " + hop + "p1\"}]",
           {"f:9:1: error: route 10.9.0.0/16: route to nowhere: 10.9.0.0/16 goes by 10.0.2.2 dev p1, which is "
-           "no "
+           "not a "
            "neighbor [route-to-nowhere]; do: add a [[neighbor]] with address = \"10.0.2.2\" and port = "
            "\"p1\""});
     finds(head + "[\"10.0.2.2\", " + hop + "p2\"}]",

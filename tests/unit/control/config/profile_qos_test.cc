@@ -131,7 +131,7 @@ TEST(ProfileQos, aHeadroomBelowTheWorstCaseIsTakenWithAWord) {
         said.c_str());
     LONGS_EQUAL(1, std::count(said.begin(), said.end(), '\n'));
     STRCMP_EQUAL("", findings(made("[port.p1]\n"), "profile-headroom").c_str());
-    // One of the file's own is its own affair.
+    // A headroom in the file is judged as any other.
     const Made own = made(profile + "[default.priority_group.3]\nxoff = 2080\n[port.p1]\n");
     STRCMP_EQUAL("", findings(own, "profile-headroom").c_str());
     STRCMP_CONTAINS("error: default.priority_group.3.xoff", findings(own, "headroom-small").c_str());

@@ -92,7 +92,7 @@ struct Model {
         std::map<NeighborKey, NeighborConfig> neighbors;
         std::set<NeighborKey> hosts;
         std::map<IpPrefix, bool> addresses, subnets;
-        // Of an address, by port; those that are hosts, or all.
+        // The neighbors of an address, by port; those that are hosts, or all.
         std::vector<const NeighborConfig*> at(const IpAddress& address, bool hosts_only) const {
             std::vector<const NeighborConfig*> found;
             for (auto each = neighbors.lower_bound({address, {}});

@@ -140,7 +140,7 @@ TEST(Routes, aNextHopWithoutAPortIsEveryNeighborOfItsAddress) {
     const auto answer = [&] { return text_of(answer_of(tables.running, address("10.9.0.1"))); };
     tables.must(of_kernel(neighbors({neighbor("169.254.0.1", "p0", 1), neighbor("169.254.0.1", "p1", 2)})));
     STRCMP_EQUAL("none p0/1:0.500 p1/2:0.500", answer().c_str());
-    // Of the first origin that has any.
+    // The first origin that has any counts.
     tables.must(neighbors({neighbor("169.254.0.1", "p1", 3)}));
     STRCMP_EQUAL("none p1/3:1.000", answer().c_str());
     CHECK_TRUE(tables.routes->route_by(address("169.254.0.1"), any_port) == prefix("10.9.0.0/16"));

@@ -58,7 +58,7 @@ TEST(ConditionWords, fieldsAreComparedByTheirBeginning) {
         STRCMP_EQUAL_TEXT("false", judged(line).c_str(), line);
     STRCMP_CONTAINS("tx_packets or tx_bytes", judged("queue p1.0 tx == 0").c_str());
     STRCMP_CONTAINS("perhaps dropped_packets", judged("queue p1.0 droped == 0").c_str());
-    STRCMP_CONTAINS("no single value", judged("queue p1.0 latency == 0").c_str());
+    STRCMP_CONTAINS("not a single value", judged("queue p1.0 latency == 0").c_str());
 }
 
 TEST(ConditionWords, spelledOperatorsAreTheSigns) {
@@ -168,7 +168,8 @@ TEST(ConditionWords, aCatalogueAndNamesAreEnoughToCheckThem) {
           std::pair("ports.0.rx.packets eq 0", "p1"),
           std::pair("ports.p*.rx.packets eq 0", "names 2 figures"),
           std::pair("max ports.q*.rx.packets eq 0", "no figure matches"),
-          std::pair("sum ports.*.mac eq 0", "is no number"), std::pair("ports.p1.rx eq 0", "no single value"),
+          std::pair("sum ports.*.mac eq 0", "is not a number"),
+          std::pair("ports.p1.rx eq 0", "not a single value"),
           std::pair("microbursts.0.peek_bytes eq 0", "perhaps peak_bytes"),
           std::pair("clock lt 5", "no order")})
         STRCMP_CONTAINS(wrong, check(line).c_str());
@@ -187,7 +188,7 @@ TEST(ConditionWords, whatComesWithTheRunIsNotMissedBeforeIt) {
     STRCMP_CONTAINS("faulty", check("ports.p1.faulty.dropped eq 0").c_str());
     STRCMP_CONTAINS("p3", check("ports.p3.faults.dropped eq 0").c_str());
     STRCMP_CONTAINS("no figure matches", check("max ports.q*.rx.packets eq 0").c_str());
-    STRCMP_CONTAINS("no time", check("ports.p1.queues.0.latency_ns.max lt 5KB").c_str());
+    STRCMP_CONTAINS("not a time", check("ports.p1.queues.0.latency_ns.max lt 5KB").c_str());
 }
 
 TEST(ConditionWords, wrongWordsAreRefused) {

@@ -38,9 +38,9 @@ TEST(FigureUnit, ItIsTheCataloguesOrElseTheNames) {
 
 TEST(FigureUnit, AValueOfAnotherUnitIsRefused) {
     for (const auto& [text, path, wrong] :
-         {std::tuple("500%", "flows.f.throughput_bps", "no rate"),
-          std::tuple("5ms", "pools.p.size_bytes", "no size"), std::tuple("1G", "end_ns", "no time"),
-          std::tuple("5ms", "a.load_ppm", "no share"),
+         {std::tuple("500%", "flows.f.throughput_bps", "not a rate"),
+          std::tuple("5ms", "pools.p.size_bytes", "not a size"), std::tuple("1G", "end_ns", "not a time"),
+          std::tuple("5ms", "a.load_ppm", "not a share"),
           std::tuple("maybe", "verdict.lossless", "true or false"),
           std::tuple("5", "lossless", "5\" cannot be compared with lossless, which is true or false"),
           std::tuple("5ms", "ports.p.rx.packets", "without a unit"),

@@ -22,7 +22,7 @@ TEST_GROUP(Budget) {
     Budget budget(unsigned handlers, std::chrono::microseconds time) {
         return Budget({handlers, time}, [this] { return clock; });
     }
-    // One of them: whenever it has had a turn it wants the next.
+    // A client that asks for the next turn after each.
     void ask_on(unsigned client, std::chrono::microseconds takes = 0us) {
         boost::asio::post(io, [this, client, takes] {
             if (client >= turns.size()) turns.resize(client + 1);
@@ -67,7 +67,7 @@ TEST(Budget, ClientsTakeTurns) {
     for (unsigned client = 0; client < 8; ++client) ask_on(client);
     for (unsigned round = 0; round < 10; ++round) rounds.serve(io, 0us);
     for (const unsigned had : turns) LONGS_EQUAL(80, had);
-    // One that comes into the flood waits for one turn of each that was there.
+    // A newcomer waits for one turn of each client that was there.
     bool served = false;
     boost::asio::post(io, [&] { served = true; });
     rounds.serve(io, 0us);

@@ -19,7 +19,7 @@ Parsed parsed(const Words& words) {
     return made;
 }
 
-// Of two verbs that share their options.
+// Two verbs share their options.
 std::string shared(const Words& words, Words& sets) {
     std::string file;
     const auto work = [](const Words&) { return 0; };

@@ -61,7 +61,7 @@ TEST(Rpc, RefusesMethodsAndParametersThatAreNotThere) {
 
 TEST(Rpc, BoundsNestingButNotInStrings) {
     const auto nested = [](unsigned depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-    CHECK_TRUE(parsed(nested(max_nesting)).is_array());  // a batch of what is no request
+    CHECK_TRUE(parsed(nested(max_nesting)).is_array());  // a batch of what is not a request
     refused(nested(max_nesting + 1), nullptr, RpcCode::too_much);
     refused(nested(100'000), nullptr, RpcCode::too_much);
     refused(std::string(100'000, '['), nullptr, RpcCode::too_much);

@@ -271,7 +271,7 @@ TEST(Doctor, TheTextHasAMarkAndTheCommand) {
     const std::string text =
         doctor_text({{Health::wrong, "port p0", "there is no interface eth9", "ip link show"}});
     STRCMP_EQUAL(
-        "WRONG  port p0            there is no interface eth9\n                          do: ip link show\n",
+        "error  port p0            there is no interface eth9\n                          do: ip link show\n",
         text.c_str());
 }
 

@@ -50,7 +50,7 @@ class Datagram {
     nlmsghdr* current() { return current_; }
     KernelMessages parse(std::uint32_t sequence = asked) {
         finish();
-        // Of exactly its size, so that a sanitizer sees a read beyond it.
+        // A buffer of exactly its size, so that a sanitizer sees a read beyond it.
         const std::vector<std::uint8_t> bytes(buffer_.data(), buffer_.data() + used_);
         return parse_netlink(bytes, sequence);
     }
