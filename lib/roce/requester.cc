@@ -133,9 +133,14 @@ Outgoing Requester::packet_at(const Place& place, const Part& part) const {
         const bool first = done == 0;
         const bool last = bytes == left;
         const bool is_send = message.kind == Kind::send;
-        // First, middle, last, only are 0, 1, 2 and 4 of SEND's opcodes, and of WRITE's from 6 on.
-        const int part_number = first ? (last ? 4 : 0) : (last ? 2 : 1);
-        packet.opcode = static_cast<Opcode>((is_send ? 0 : 6) + part_number);
+        if (first)
+            packet.opcode = last      ? (is_send ? Opcode::send_only : Opcode::write_only)
+                            : is_send ? Opcode::send_first
+                                      : Opcode::write_first;
+        else
+            packet.opcode = last      ? (is_send ? Opcode::send_last : Opcode::write_last)
+                            : is_send ? Opcode::send_middle
+                                      : Opcode::write_middle;
         packet.payload_bytes = bytes;
         if (first && !is_send) packet.reth = {packet.offset, 0, message.bytes};
     }

@@ -22,6 +22,7 @@ UNREAD, ANSWER = 128 * MB, 64 * MB           # of all clients together; the larg
 LINES = CLIENTS * MB + 4 * 2 * 8 * MB        # of requests: 4 may be long, in memory that grows twofold
 HANDLERS = 64                                # of clients, a round
 MANY = 50                                    # times that a flood has done its worst
+LOOKS = 10                                   # of the switch at its links, which are timed, meanwhile
 MARGIN = 96 * MB                             # what is made of one long line, and what the allocator keeps
 GET = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -117,7 +118,7 @@ class Budget(Case):
         running.wait_for(lambda: running.call("stats.show", path="ports.h0.replied_packets"), lambda now: now > before)
         seen = sum(flooding.done)
         running.wait_for(lambda: sum(flooding.done), lambda n: n > seen + MANY)
-        running.wait_for(lambda: running.call("control.show")["link_looks"], lambda now: now > looks + 10)
+        running.wait_for(lambda: running.call("control.show")["link_looks"], lambda now: now > looks + LOOKS)
         account = self.in_rounds(running)
         self.assertGreater(account["handlers"], seen)
         self.assertLessEqual(account["handlers_limit"], HANDLERS)

@@ -128,6 +128,8 @@ class Methods(Case):
             ("config.rollback", {}, -32000, ["nothing has been changed"]),
             ("config.save", {"file": "../x.toml"}, -32000, ["plain file name"]),
             ("config.save", {"file": ".hidden"}, -32000, ["plain file name"]),
+            ("route.add", {"routes": [7]}, -32602, ["routes[0]: must be an object"]),
+            ("route.add", {"routes": [{"prefix": "10.7.0.0/16"}]}, -32602, ["routes[0].via", "is missing"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.1/16", "via": ["10.0.1.2"]}]}, -32602, ["10.7.0.1/16"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": ["10.0.9.9"]}]}, -32000, ["10.0.9.9"]),
             ("route.add", {"routes": [{"prefix": "10.7.0.0/16", "via": []}]}, -32602, ["1 to 256"]),

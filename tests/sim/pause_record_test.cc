@@ -73,8 +73,7 @@ TEST(PauseRecord, numbersOfABlockedGroupAreThoseOfTheLaw) {
             LONGS_EQUAL(3, why.count);
             STRCMP_EQUAL(
                 "group p0.3 held 4608 B of 5120 B headroom, and 10.8 KB of its limit 11.0 KB: 1536 B more "
-                "did "
-                "not fit; filled, when it was paused, by p1.3 (15.4 KB)",
+                "did not fit; filled, when it was paused, by p1.3 (15.4 KB)",
                 why.sentence.c_str());
         }
     sim.hold(1, lossless, false);

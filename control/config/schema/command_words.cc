@@ -131,7 +131,9 @@ ParsedCommand parse_wire(const Words& words) {
     return command;
 }
 
-std::string check(const Config&, const auto&) { return {}; }
+std::string check(const Config&, const PortCommand&) { return {}; }
+
+std::string check(const Config&, const QueueCommand&) { return {}; }
 
 std::string check(const Config& config, const FaultCommand&) {
     return config.clock == ClockKind::real_time ? "faults are injected under the virtual clock only" : "";

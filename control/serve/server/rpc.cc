@@ -196,6 +196,10 @@ RpcError RpcParameters::wrong(const char* name, std::string_view why, const Json
 }
 
 const Json& RpcParameters::any(const char* name) {
+    if (!object_.is_object()) {
+        const std::string at = path_.substr(0, path_.rfind('.'));
+        throw wrong_parameter(at, at + ": must be an object");
+    }
     if (!has(name)) throw wrong(name, "is missing");
     return object_[name];
 }

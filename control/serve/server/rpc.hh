@@ -75,7 +75,7 @@ class RpcParameters {
     explicit RpcParameters(const Json& object, std::string path = {})
         : object_(object), path_(std::move(path)) {}
 
-    bool has(const char* name) const { return object_.is_object() && object_.contains(name); }
+    bool has(const char* name) const { return object_.contains(name); }
     std::string text(const char* name);
     std::string text_or(const char* name, std::string fallback) {
         return has(name) ? text(name) : std::move(fallback);

@@ -278,19 +278,24 @@ std::optional<KernelMessage> rule_in(const nlmsghdr* message) {
 }
 
 std::optional<KernelMessage> message_in(const nlmsghdr* message) {
-    static_assert(RTM_NEWLINK % 2 == 0 && RTM_DELLINK == RTM_NEWLINK + 1);  // and so of the others
-    switch (message->nlmsg_type & ~1U) {
+    switch (message->nlmsg_type) {
         case RTM_NEWLINK:
+        case RTM_DELLINK:
             return link_in(message);
         case RTM_NEWADDR:
+        case RTM_DELADDR:
             return address_message(message);
         case RTM_NEWNEIGH:
+        case RTM_DELNEIGH:
             return neighbor_in(message);
         case RTM_NEWROUTE:
+        case RTM_DELROUTE:
             return route_in(message);
         case RTM_NEWRULE:
+        case RTM_DELRULE:
             return rule_in(message);
         case RTM_NEWNEXTHOP:
+        case RTM_DELNEXTHOP:
             return KernelNextHops{};
         default:
             return std::nullopt;

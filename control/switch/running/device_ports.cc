@@ -18,7 +18,6 @@
 #include "dataplane/ports/device.hh"
 
 namespace sluice {
-namespace {}  // namespace
 
 tl::expected<std::unique_ptr<DevicePorts>, std::string> DevicePorts::create(const Config& config, bool force,
                                                                             std::string pci_folder) {
