@@ -56,7 +56,7 @@ TEST(LintQos, headroomReckonsWithVlanTags) {
     LONGS_EQUAL(7, headroom.frame_cells);  // 6 without tags
     LONGS_EQUAL(1522 + 14 + 4 + 24, headroom.own_frame_bytes);
     const std::string table = qos_tables(qos);
-    STRCMP_CONTAINS("F = 1522 + 14 + 4 x 1 tag + 24\n", table.c_str());
+    STRCMP_CONTAINS("1564  1522 + 14 + 1 VLAN tag of 4 B + 24\n", table.c_str());
     STRCMP_CONTAINS("7 cells of a packet of 1544 B = 1522 + 14 + 2 VLAN tags of 4 B\n", table.c_str());
 }
 
