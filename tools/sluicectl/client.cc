@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <set>
 
-#include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
 
 namespace sluice::ctl {
@@ -75,9 +74,7 @@ std::string sockets_near(const std::string& path) {
             }
         }
     }
-    std::string list;
-    for (const std::string& each : found) append_item(list, ", ", each);
-    return list;
+    return fmt::format("{}", fmt::join(found, ", "));
 }
 
 }  // namespace
@@ -107,7 +104,7 @@ void Client::lost(const std::string& why) {
     throw Failure{exit_no_daemon, path_ + ": " + why};
 }
 
-std::string Client::read_line(std::optional<std::chrono::milliseconds> patience) {
+std::string Client::read_line() {
     for (;;) {
         if (const auto end = in_.find('\n'); end != std::string::npos) {
             std::string line = in_.substr(0, end);
@@ -115,9 +112,8 @@ std::string Client::read_line(std::optional<std::chrono::milliseconds> patience)
             return line;
         }
         is_lost_ = true;  // when it is interrupted: an answer may be left behind
-        const bool ready = wait_for_input(fd_, patience);
+        wait_for_input(fd_, std::nullopt);
         is_lost_ = false;
-        if (!ready) return {};
         std::array<char, read_bytes> buffer{};
         const ssize_t got = read(fd_, buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
@@ -137,7 +133,7 @@ Json Client::call(std::string_view method, const Json& parameters) {
         sent += static_cast<std::size_t>(n);
     }
     for (;;) {
-        Json answer = Json::parse(read_line(std::nullopt), nullptr, false);
+        Json answer = Json::parse(read_line(), nullptr, false);
         if (!answer.is_object()) lost("that is not a switch: no JSON-RPC");
         if (answer.contains("method")) {
             notifications_.push_back(answer.value("params", Json::object()));
@@ -148,11 +144,9 @@ Json Client::call(std::string_view method, const Json& parameters) {
     }
 }
 
-std::optional<Json> Client::next_notification(std::optional<std::chrono::milliseconds> patience) {
+Json Client::next_notification() {
     while (notifications_.empty()) {
-        const std::string line = read_line(patience);
-        if (line.empty()) return std::nullopt;
-        const Json said = Json::parse(line, nullptr, false);
+        const Json said = Json::parse(read_line(), nullptr, false);
         if (said.is_object() && said.contains("method"))
             notifications_.push_back(said.value("params", Json::object()));
     }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <deque>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,11 +26,11 @@ class Client {
     Json call(std::string_view method, const Json& parameters = Json::object());
     // No more can be asked: the switch hung up, or Ctrl-C came before its answer.
     bool is_lost() const { return is_lost_; }
-    // The parameters of the next notification; nothing when none comes within `patience` (absent: for ever).
-    std::optional<Json> next_notification(std::optional<std::chrono::milliseconds> patience);
+    // Waits for the next notification, and returns its parameters.
+    Json next_notification();
 
   private:
-    std::string read_line(std::optional<std::chrono::milliseconds> patience);  // empty: out of patience
+    std::string read_line();
     [[noreturn]] void lost(const std::string& why);
 
     int fd_ = -1;

@@ -50,6 +50,19 @@ std::optional<std::uint64_t> number_said(const Arguments& arguments, std::string
     return *number;
 }
 
+Answer timed_command(Context& context, const Arguments& arguments) {
+    std::string words;
+    for (const Element& element : parse_pattern(commands()[arguments.command].pattern)) {
+        const bool is_word = element.kind == Element::Kind::word;
+        const bool is_rest = element.kind == Element::Kind::rest;
+        append_item(words, " ",
+                    is_word   ? element.name
+                    : is_rest ? joined(arguments.rest, " ")
+                              : arguments.value(element.name));
+    }
+    return {context.call("command", {{"command", words}}), {}};
+}
+
 const Grammar& grammar() {
     static const Grammar made = [] {
         std::vector<std::string_view> patterns;

@@ -34,7 +34,7 @@ struct Sample {
 // The switch as commands see it: asked when first needed.
 class Context {
   public:
-    explicit Context(Options options) : options_(std::move(options)) {}
+    explicit Context(Options options) : options_(std::move(options)), is_json_(options_.json) {}
 
     // The moment that a shell's tables begin with, after its own `stats clear`.
     std::optional<Sample> beginning{};
@@ -53,7 +53,8 @@ class Context {
     // For a command that waits by itself.
     void wait_no_more() { options_.wait = {}; }
     // A line of a shell may have `--json` of its own.
-    void set_json(bool json) { options_.json = json; }
+    bool is_json() const { return is_json_; }
+    void set_json(bool json) { is_json_ = json; }
     Json call(std::string_view method, const Json& parameters = Json::object()) {
         return client().call(method, parameters);
     }
@@ -67,6 +68,7 @@ class Context {
 
   private:
     Options options_;
+    bool is_json_;
     std::unique_ptr<Client> client_;
     bool watching_ = false;
     std::map<std::string, std::optional<Sample>> before_;
@@ -99,10 +101,9 @@ const Grammar& grammar();
 
 // A named number; nothing: it was not said. Throws Failure: it is none.
 std::optional<std::uint64_t> number_said(const Arguments& arguments, std::string_view name);
-// What a timed event may say, too; it answers nothing.
-inline Answer command(Context& context, const std::string& words) {
-    return {context.call("command", {{"command", words}}), {}};
-}
+// Runs a command that a timed event may give, too: the words of its pattern, with the arguments in their
+// places.
+Answer timed_command(Context& context, const Arguments& arguments);
 
 // The question about a flow: DESTINATION and the pairs from, sport, dport, qp, proto.
 Json flow_question(const Arguments& arguments);

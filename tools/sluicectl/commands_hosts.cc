@@ -160,18 +160,10 @@ Answer show_wire(Context& context, const Arguments& arguments) {
     return {std::move(wires), std::move(text)};
 }
 
-Answer change_rule(Context& context, const char* verb, const Arguments& arguments) {
-    std::string words = fmt::format("wire {} {} {}", verb, arguments.value("WIRE"), arguments.value("RULE"));
-    for (const std::string& word : arguments.rest) append_item(words, " ", word);
-    return command(context, words);
-}
-
 double ratio(const Json& part, const Json& whole) {
     const double all = whole.get<double>();
     return all == 0 ? 0 : part.get<double>() / all;
 }
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // A stage a line, and all of them but the idle turns: the cost of a packet.
 std::string stages_table(const Json& meter, const Json& tsc_hz) {
@@ -182,7 +174,7 @@ std::string stages_table(const Json& meter, const Json& tsc_hz) {
     const auto line = [&](const std::string& name, const Json& packets, const Json& cycles) {
         table.row({name, count_text(packets), count_text(cycles),
                    packets == 0 ? "-" : fmt::format("{:.1f}", ratio(cycles, packets)),
-                   percent(ratio(cycles, all))});
+                   share_text(ratio(cycles, all))});
     };
     for (const auto& [name, stage] : stages.items()) line(name, stage["packets"], stage["cycles"]);
     line("all but idle", stages["enqueue"]["packets"], all - stages["idle"]["cycles"].get<std::uint64_t>());
@@ -218,12 +210,10 @@ Answer worker_show(Context& context, const Arguments&) {
     std::string stages;
     for (std::size_t n = 0; n < json["workers"].size(); ++n) {
         const Json& worker = json["workers"][n];
-        std::string ports;
-        for (const Json& port : worker["ports"]) append_item(ports, " ", port.get<std::string>());
         const Figures figure("workers.{worker}", worker);
-        table.row({fmt::format("{}", n), ports, figure("rx_packets"), figure("tx_packets"), figure("turns"),
-                   figure("busy_turns"),
-                   turns ? percent(ratio(worker["busy_ns"], worker["time_ns"])) : std::string("-"),
+        table.row({fmt::format("{}", n), joined(worker["ports"].get<Words>(), " "), figure("rx_packets"),
+                   figure("tx_packets"), figure("turns"), figure("busy_turns"),
+                   turns ? share_text(ratio(worker["busy_ns"], worker["time_ns"])) : std::string("-"),
                    figure("busy_turn_ns.p50"), figure("busy_turn_ns.p99"), figure("longest_turn_ns")});
         if (worker.contains("meter"))
             stages += fmt::format("\nworker {}: ", n) + stages_table(worker["meter"], json["tsc_hz"]);
@@ -252,13 +242,9 @@ std::span<const Command> wire_commands() {
     static constexpr std::array table{
         Command{"wire show [WIRE]", "rules, their counters, and the last frames that they took", show_wire},
         Command{"wire add WIRE RULE WORDS...", "a rule: do ACTION, then its keys and those of match",
-                [](Context& context, const Arguments& arguments) {
-                    return change_rule(context, "add", arguments);
-                }},
+                timed_command},
         Command{"wire remove WIRE RULE", "takes it away; frames that it holds leave at their time",
-                [](Context& context, const Arguments& arguments) {
-                    return change_rule(context, "remove", arguments);
-                }},
+                timed_command},
     };
     return table;
 }

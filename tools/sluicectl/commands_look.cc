@@ -19,12 +19,11 @@ namespace {
 
 Answer hello(Context& context, const Arguments&) {
     Json json = context.call("hello");
-    std::string ports;
-    for (const Json& port : json["ports"]) append_item(ports, " ", port.get<std::string>());
-    std::string text = fmt::format(
-        "{} {} (API {}), pid {}, {} clock{}\nconfiguration {}\nports {}\n", word_text(json["name"]),
-        word_text(json["version"]), json_text(json["api"]), json_text(json["pid"]), word_text(json["clock"]),
-        json["interactive"] == true ? ", interactive" : "", word_text(json["config_file"]), ports);
+    std::string text = fmt::format("{} {} (API {}), pid {}, {} clock{}\nconfiguration {}\nports {}\n",
+                                   word_text(json["name"]), word_text(json["version"]),
+                                   json_text(json["api"]), json_text(json["pid"]), word_text(json["clock"]),
+                                   json["interactive"] == true ? ", interactive" : "",
+                                   word_text(json["config_file"]), joined(json["ports"].get<Words>(), " "));
     return {std::move(json), std::move(text)};
 }
 
@@ -83,20 +82,22 @@ Answer events_follow(Context& context, const Arguments& arguments) {
     const auto count = number_said(arguments, "count");
     context.call("events.subscribe", parameters);
     for (std::uint64_t seen = 0; !count || seen < *count; ++seen) {
-        const auto event = context.client().next_notification(std::nullopt);
-        say("{}", context.options().json ? json_text(*event) + "\n" : event_line(*event));
+        const Json event = context.client().next_notification();
+        say("{}", context.is_json() ? json_text(event) + "\n" : event_line(event));
         std::fflush(stdout);
     }
     context.call("events.subscribe", {{"on", false}});
     return {nullptr, {}};
 }
 
+Answer any_command(Context& context, const Arguments& arguments) {
+    return {context.call("command", {{"command", joined(arguments.rest, " ")}}), {}};
+}
+
 using Clock = std::chrono::steady_clock;
 
 Expression said_by(const Arguments& arguments) {
-    std::string text;
-    for (const std::string& word : arguments.rest) append_item(text, " ", word);
-    auto expression = Expression::parse(text);
+    auto expression = Expression::parse(joined(arguments.rest, " "));
     if (!expression) throw Failure{exit_usage, expression.error()};
     return std::move(*expression);
 }
@@ -168,14 +169,8 @@ std::span<const Command> look_commands() {
         Command{"events show [from N]", "what happened", events_show},
         Command{"events follow [from N] [count N]", "what happens, until so many came", events_follow},
         Command{"fault PORT WORDS...", "injects a fault (KEY VALUE), or: clear; virtual clock only",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context,
-                                   "fault " + arguments.value("PORT") + " " + joined(arguments.rest, " "));
-                }},
-        Command{"command WORDS...", "a command as timed events give them",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context, joined(arguments.rest, " "));
-                }},
+                timed_command},
+        Command{"command WORDS...", "a command as timed events give them", any_command},
     };
     return table;
 }

@@ -1,7 +1,6 @@
 // Ports, what an operator does with queues and the watchdog, and the effective quality of service.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "control/config/schema/values.hh"
@@ -134,10 +133,9 @@ Answer hold(Context& context, const Arguments& arguments, bool held) {
     const QueueName name = queue_name(arguments.value("QUEUE"), false);
     return {context.call("queue.hold", {{"port", name.port}, {"queue", *name.queue}, {"hold", held}}), {}};
 }
+
 std::string numbers_text(const Json& list) {
-    std::string text;
-    for (const Json& number : list) append_item(text, ",", json_text(number));
-    return text.empty() ? "-" : text;
+    return list.empty() ? "-" : fmt::format("{}", fmt::join(list.get<std::vector<unsigned>>(), ","));
 }
 
 // The group sends XON once its shared use has fallen to this: SONiC's xon and xon_offset.
@@ -204,18 +202,10 @@ std::span<const Command> port_commands() {
                 [](Context& context, const Arguments& arguments) { return hold(context, arguments, true); }},
         Command{"queue release QUEUE", "dequeue goes on",
                 [](Context& context, const Arguments& arguments) { return hold(context, arguments, false); }},
-        Command{"watchdog start PORT", "watches the port again",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context, "watchdog start " + arguments.value("PORT"));
-                }},
-        Command{"watchdog stop PORT", "stops watching it",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context, "watchdog stop " + arguments.value("PORT"));
-                }},
+        Command{"watchdog start PORT", "watches the port again", timed_command},
+        Command{"watchdog stop PORT", "stops watching it", timed_command},
         Command{"watchdog big-red-switch on|off", "cuts every lossless queue, or gives them back",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context, "watchdog big-red-switch " + arguments.value("on|off"));
-                }},
+                timed_command},
         Command{"qos show [PORT]", "what is configured, what it comes to, and what is not promised",
                 qos_show},
     };

@@ -83,13 +83,11 @@ std::string why_text(const Json& entry) {
 }
 
 // What the figures of simulated hosts say of their configuration.
-Json host_symptoms(const Json& hosts) {
-    Json symptoms = Json::array();
+void add_symptoms(const Json& hosts, Json& entries) {
     for (const auto& [name, host] : hosts.items())
         for (const Json& symptom : host["symptoms"])
-            symptoms.push_back(
+            entries.push_back(
                 {{"verdict", "symptom"}, {"host", name}, {"port", host["port"]}, {"sentence", symptom}});
-    return symptoms;
 }
 
 // A port, or a host behind one, and a class of it: "h1", "h1.3".
@@ -164,8 +162,7 @@ Answer tell(const Json& answer, Json entries, bool has_decisions) {
     if (answer["recorder"] == 0 && !has_decisions)
         notes.emplace_back(
             "nothing is recorded; do: write recorder = 256 under [decisions], or record = \"ready\", start "
-            "the "
-            "switch, and say: decisions on");
+            "the switch, and say: decisions on");
     if (!notes.empty() && entries.empty()) throw Failure{exit_refused, notes[0]};
     return {std::move(entries), std::move(text), exit_done, std::move(notes)};
 }
@@ -190,11 +187,9 @@ Answer mirrors(Context& context, const Arguments&) {
     Json json = context.call("mirror.show");
     Table table({"<mirror", "<shows", "mirrored", "suppressed", "lost", "<state", "<written to"});
     for (const Json& mirror : json["mirrors"]) {
-        std::string on;
-        for (const Json& event : mirror["on"]) append_item(on, " ", word_text(event));
-        table.row({word_text(mirror["name"]), on, count_text(mirror["mirrored_packets"]),
-                   count_text(mirror["suppressed_packets"]), count_text(mirror["lost_packets"]),
-                   word_text(mirror["state"]),
+        table.row({word_text(mirror["name"]), joined(mirror["on"].get<Words>(), " "),
+                   count_text(mirror["mirrored_packets"]), count_text(mirror["suppressed_packets"]),
+                   count_text(mirror["lost_packets"]), word_text(mirror["state"]),
                    word_text(mirror[mirror.contains("collector") ? "collector"
                                     : mirror.contains("fifo")    ? "fifo"
                                                                  : "file"])});
@@ -211,7 +206,7 @@ Answer why(Context& context, const Arguments& arguments) {
     const Json report = context.stats("");
     const Json& decisions = report["decisions"];
     Json entries = missed_frames(report["ports"]);
-    for (const Json& symptom : host_symptoms(report["hosts"])) entries.push_back(symptom);
+    add_symptoms(report["hosts"], entries);
     const bool has_decisions = decisions.contains("why");
     if (has_decisions)
         for (Json entry : decisions["why"]) {
@@ -236,12 +231,8 @@ std::span<const Command> record_commands() {
         Command{"decisions show", "how many decisions were recorded", show},
         Command{"decisions list [last N]", "the last 20 records, or N; all of each with --json", list},
         Command{"decisions on [WORDS...]",
-                "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...",
-                [](Context& context, const Arguments& arguments) {
-                    return command(context, "decisions on " + joined(arguments.rest, " "));
-                }},
-        Command{"decisions off", "records no more",
-                [](Context& context, const Arguments&) { return command(context, "decisions off"); }},
+                "records from now on: [port P] [egress P] [class N] [verdict V] [qp N] ...", timed_command},
+        Command{"decisions off", "records no more", timed_command},
         Command{"mirror show", "the mirrors of drops, delays and pauses, and what has become of their frames",
                 mirrors},
         Command{"why flow DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N] [last N]",

@@ -106,7 +106,8 @@ bool is_type_of_route(std::string_view word) {
     return word == "blackhole" || word == "unicast";
 }
 
-Answer change_route(Context& context, const Arguments& arguments, std::string_view method) {
+template <bool replaces>
+Answer change_route(Context& context, const Arguments& arguments) {
     std::string prefix = arguments.value("PREFIX");
     Words words = arguments.rest;
     if (is_type_of_route(prefix) && !words.empty()) std::swap(prefix, words.front());
@@ -114,7 +115,7 @@ Answer change_route(Context& context, const Arguments& arguments, std::string_vi
     const Hops hops = parse_hops(words);
     Json route = {{"prefix", prefix_of(prefix, hops.via)}, {"via", hops.via}};
     if (!hops.load_balance.empty()) route["load_balance"] = hops.load_balance;
-    return {context.call(method, {{"routes", Json::array({route})}}), {}};
+    return {context.call(replaces ? "route.replace" : "route.add", {{"routes", Json::array({route})}}), {}};
 }
 
 Answer route_delete(Context& context, const Arguments& arguments) {
@@ -230,12 +231,15 @@ Answer neigh_show(Context& context, const Arguments&) {
     return {std::move(json), text.empty() ? "no neighbors\n" : std::move(text)};
 }
 
-Answer change_neighbor(Context& context, const Arguments& arguments, std::string_view method) {
+template <bool replaces>
+Answer change_neighbor(Context& context, const Arguments& arguments) {
     Json neighbor = {{"address", arguments.value("ADDRESS")},
                      {"port", arguments.value("dev")},
                      {"mac", arguments.value("lladdr")}};
     if (const auto vlan = number_said(arguments, "vlan")) neighbor["vlan"] = *vlan;
-    return {context.call(method, {{"neighbors", Json::array({neighbor})}}), {}};
+    return {context.call(replaces ? "neighbor.replace" : "neighbor.add",
+                         {{"neighbors", Json::array({neighbor})}}),
+            {}};
 }
 
 Answer neigh_delete(Context& context, const Arguments& arguments) {
@@ -253,14 +257,9 @@ std::span<const Command> route_commands() {
         Command{"route add PREFIX HOPS...",
                 "HOPS: via A [dev P] [weight N] [via ...], nexthop via A dev P weight N ..., balance MODE, "
                 "blackhole",
-
-                [](Context& context, const Arguments& arguments) {
-                    return change_route(context, arguments, "route.add");
-                }},
+                change_route<false>},
         Command{"route replace PREFIX HOPS...", "adds the route, or gives it other next hops",
-                [](Context& context, const Arguments& arguments) {
-                    return change_route(context, arguments, "route.replace");
-                }},
+                change_route<true>},
         Command{"route delete PREFIX", "deletes a route", route_delete},
         Command{"route get DESTINATION [from ADDRESS] [sport N] [dport N] [qp N] [proto N]",
                 "which way such a packet takes now, and why", route_get},
@@ -268,14 +267,9 @@ std::span<const Command> route_commands() {
                 "groups of several next hops: what each has taken, how good it is now, flowlets and moves",
                 group_show},
         Command{"neigh show", "all neighbors", neigh_show},
-        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor",
-                [](Context& context, const Arguments& arguments) {
-                    return change_neighbor(context, arguments, "neighbor.add");
-                }},
+        Command{"neigh add ADDRESS lladdr MAC dev PORT [vlan N]", "adds a neighbor", change_neighbor<false>},
         Command{"neigh replace ADDRESS lladdr MAC dev PORT [vlan N]", "adds or moves a neighbor",
-                [](Context& context, const Arguments& arguments) {
-                    return change_neighbor(context, arguments, "neighbor.replace");
-                }},
+                change_neighbor<true>},
         Command{"neigh delete ADDRESS [dev PORT]", "deletes a neighbor", neigh_delete},
     };
     return table;

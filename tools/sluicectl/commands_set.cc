@@ -114,8 +114,7 @@ std::span<const Command> set_commands() {
         Command{"set KEY=VALUE... [confirm TIME] [force] [watch TIME] [keep]",
                 "changes values, all of them or none: set wred.mine.green_min=20KB "
                 "wred.mine.green_max=40KB; KEY VALUE says the same; with watch rates of as long a window "
-                "before and "
-                "behind it, and back again unless keep",
+                "before and behind it, and back again unless keep",
                 set},
         Command{"unset KEY... [confirm TIME] [force]",
                 "back to the default: a key, or a section with all of its keys: unset port.h1.queue.3",

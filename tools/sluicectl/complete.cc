@@ -16,8 +16,7 @@ constexpr std::string_view synopsis =
     "sluicectl [--socket PATH] [--wait TIME] [--json] [--watch [TIME]] [--count N] OBJECT VERB ...";
 constexpr std::string_view shortening =
     "Words may be shortened as long as they mean one thing. Without words: a shell on a terminal, else "
-    "commands\n"
-    "from the input, a line each.";
+    "commands\nfrom the input, a line each.";
 
 std::string usage() {
     OptionsSaid said;

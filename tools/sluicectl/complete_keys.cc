@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "control/config/schema/values.hh"
 #include "tools/sluicectl/commands.hh"
 #include "tools/sluicectl/table.hh"
 

@@ -57,17 +57,6 @@ std::string key_said(std::string_view word, const std::vector<Element>& elements
 
 }  // namespace
 
-Words split(std::string_view text, char separator) {
-    Words parts(1);
-    for (const char c : text) {
-        if (c == separator)
-            parts.emplace_back();
-        else
-            parts.back() += c;
-    }
-    return parts;
-}
-
 std::vector<Element> parse_pattern(std::string_view pattern) {
     std::vector<Element> elements;
     const Words words = split(pattern, ' ');

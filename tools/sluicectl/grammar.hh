@@ -29,7 +29,6 @@ struct Element {
     Words words;        // of a choice
 };
 
-Words split(std::string_view text, char separator);
 std::vector<Element> parse_pattern(std::string_view pattern);
 
 // The arguments, by the name of the place or flag, the key of the pair, or "a|b" of the choice.

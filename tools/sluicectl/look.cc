@@ -97,7 +97,7 @@ Look look_at(Context& context, const Arguments& arguments, const std::string& pa
         }
         before = std::move(now);
     }
-    if (arguments.has("total") || (context.options().json && !rates)) {
+    if (arguments.has("total") || (context.is_json() && !rates)) {
         Look look{context.stats(path), 0, {}};
         if (rates)
             look.seconds = seconds_between(0, context.call("clock.show")["now_ns"].get<std::uint64_t>());

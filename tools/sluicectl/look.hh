@@ -5,7 +5,6 @@
 // before), `over TIME` (a second: in so long a time from now on).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -32,7 +32,7 @@ void print_answer(const Answer& answer, bool as_json, bool one_line) {
 int run_repeatedly(Context& context, const Command& command, const Arguments& arguments,
                    const Repeat& repeat) {
     catch_interrupts();
-    const bool as_json = context.options().json;
+    const bool as_json = context.is_json();
     context.set_watching(true);
     try {
         for (std::uint64_t n = 1;; ++n) {
@@ -80,7 +80,7 @@ int run_command(Context& context, const Words& words, const Repeat& repeat) {
         else if (repeat.every)
             return run_repeatedly(context, command, arguments, repeat);
         const Answer answer = command.run(context, arguments);
-        print_answer(answer, context.options().json, false);
+        print_answer(answer, context.is_json(), false);
         return answer.status;
     } catch (const nlohmann::json::exception& error) {
         throw Failure{exit_refused, "the switch speaks another version of the API: " +
@@ -106,20 +106,12 @@ Words take_options(const Words& arguments, OptionsSaid& said) {
 
 // A line of a shell, which may have options of its own.
 int run_line(Context& context, const Words& arguments) {
-    const Options before = context.options();
-    OptionsSaid said{before};
+    OptionsSaid said{context.options()};
     const Words words = take_options(arguments, said);
-    if (said.options.socket != before.socket)
+    if (said.options.socket != context.options().socket)
         throw Failure{exit_usage, "a shell stays with its switch; do: call sluicectl with --socket"};
     context.set_json(said.options.json);
-    try {
-        const int status = run_command(context, words, said.repeat);
-        context.set_json(before.json);
-        return status;
-    } catch (...) {
-        context.set_json(before.json);
-        throw;
-    }
+    return run_command(context, words, said.repeat);
 }
 
 std::string default_socket() {

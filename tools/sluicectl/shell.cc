@@ -2,7 +2,6 @@
 
 #include <editline/readline.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -33,11 +33,9 @@ std::string from_environment(const char* name) {
     return value != nullptr && value[0] == '/' ? value : "";
 }
 
-enum class Kind { missing, plain, other };
-Kind kind_of(const std::string& path) {
-    struct stat status {};
-    if (lstat(path.c_str(), &status) != 0) return errno == ENOENT ? Kind::missing : Kind::other;
-    return S_ISREG(status.st_mode) ? Kind::plain : Kind::other;
+std::filesystem::file_type type_of(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type();
 }
 
 // A line with control characters is refused: it would move the cursor when it is recalled.
@@ -92,7 +90,7 @@ class History {
     // Lines of earlier sessions, at most max_lines, without those that are too long or not text.
     std::vector<std::string> earlier() const {
         std::vector<std::string> lines;
-        if (path_.empty() || kind_of(path_) != Kind::plain) return lines;
+        if (path_.empty() || type_of(path_) != std::filesystem::file_type::regular) return lines;
         constexpr std::size_t max_bytes = max_lines * (max_line_bytes + 1);
         std::ifstream file(path_);
         std::size_t read = 0;
@@ -109,10 +107,11 @@ class History {
     // Appends the new lines to the file's present ones: mode 0600, in folders of 0700 that it makes as far as
     // the first of them may be missing. False when it cannot.
     bool save() {
+        using enum std::filesystem::file_type;
         if (path_.empty() || added_.empty()) return true;
         constexpr unsigned parents = 2;  // of ~/.local/state/sluice; a home that is not there is not made
-        if (!make_folder(path_.substr(0, path_.rfind('/')), parents) || kind_of(path_) == Kind::other)
-            return false;
+        if (!make_folder(path_.substr(0, path_.rfind('/')), parents)) return false;
+        if (const auto there = type_of(path_); there != not_found && there != regular) return false;
         std::vector<std::string> lines = earlier();
         lines.insert(lines.end(), added_.begin(), added_.end());
         keep_last(lines);
@@ -271,8 +270,7 @@ int run_shell(Context& context, RunLine run) {
             say("\n");
             status = exit_refused;
         }
-        if (terminal) continue;
-        if (status != exit_done) {
+        if (!terminal && status != exit_done) {
             complain("line {}: stopped here\n", number);
             break;
         }

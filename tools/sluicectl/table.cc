@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <stdexcept>
 
@@ -56,25 +55,25 @@ std::string of_histogram(const Figure& figure, const Json& all, const Json& valu
 
 }  // namespace
 
+Table::Table(std::vector<std::string> titles) {
+    for (std::string& title : titles) {
+        has_words_.push_back(title.starts_with('<'));
+        if (has_words_.back()) title.erase(0, 1);
+    }
+    rows_.push_back(std::move(titles));
+}
+
 std::string Table::text() const {
-    std::vector<std::size_t> widths(rows_.front().size(), 0);
-    std::vector<bool> words(widths.size());
-    for (std::size_t column = 0; column < widths.size(); ++column)
-        words[column] = rows_.front()[column].starts_with('<');
+    std::vector<std::size_t> widths(has_words_.size(), 0);
     for (const auto& row : rows_)
         for (std::size_t column = 0; column < row.size(); ++column)
-            widths[column] =
-                std::max(widths[column], row[column].size() - (&row == &rows_.front() && words[column]));
+            widths[column] = std::max(widths[column], row[column].size());
     std::string text;
     for (const auto& row : rows_) {
         std::string line;
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            std::string_view cell = row[column];
-            if (&row == &rows_.front() && words[column]) cell.remove_prefix(1);
-            line += words[column] ? fmt::format("{:<{}}", cell, widths[column])
-                                  : fmt::format("{:>{}}", cell, widths[column]);
-            line += "  ";
-        }
+        for (std::size_t column = 0; column < row.size(); ++column)
+            line += has_words_[column] ? fmt::format("{:<{}}  ", row[column], widths[column])
+                                       : fmt::format("{:>{}}  ", row[column], widths[column]);
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     }

@@ -16,12 +16,13 @@ constexpr double ns_a_second = 1e9;
 // Columns as wide as their texts; a title that begins with '<' is of a column of words, set to the left.
 class Table {
   public:
-    explicit Table(std::vector<std::string> titles) : rows_{std::move(titles)} {}
+    explicit Table(std::vector<std::string> titles);
     void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
     bool empty() const { return rows_.size() == 1; }
     std::string text() const;
 
   private:
+    std::vector<bool> has_words_;  // by column
     std::vector<std::vector<std::string>> rows_;
 };
 

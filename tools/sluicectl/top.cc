@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "control/config/schema/values.hh"
 #include "tools/sluicectl/failure.hh"
@@ -100,42 +102,22 @@ class Curses {
 };
 
 std::optional<TopKey> top_key(int key) {
+    using enum TopKey;
     constexpr int escape = 27, backspace = 127;
-    switch (key) {
-        case KEY_UP:
-        case 'k':
-            return TopKey::up;
-        case KEY_DOWN:
-        case 'j':
-            return TopKey::down;
-        case KEY_PPAGE:
-            return TopKey::page_up;
-        case KEY_NPAGE:
-        case ' ':
-            return TopKey::page_down;
-        case KEY_ENTER:
-        case KEY_RIGHT:
-        case '\r':
-        case '\n':
-            return TopKey::enter;
-        case KEY_LEFT:
-        case KEY_BACKSPACE:
-        case '\b':
-        case escape:
-        case backspace:
-            return TopKey::back;
-        case 'w':
-            return TopKey::why;
-        case 's':
-            return TopKey::sort;
-        case 'h':
-        case '?':
-            return TopKey::help;
-        case 'q':
-            return TopKey::quit;
-        default:
-            return std::nullopt;
-    }
+    static const std::map<TopKey, std::set<int>> known{
+        {up, {KEY_UP, 'k'}},
+        {down, {KEY_DOWN, 'j'}},
+        {page_up, {KEY_PPAGE}},
+        {page_down, {KEY_NPAGE, ' '}},
+        {enter, {KEY_ENTER, KEY_RIGHT, '\r', '\n'}},
+        {back, {KEY_LEFT, KEY_BACKSPACE, '\b', escape, backspace}},
+        {TopKey::why, {'w'}},
+        {sort, {'s'}},
+        {help, {'h', '?'}},
+        {quit, {'q'}}};
+    for (const auto& [does, keys] : known)
+        if (keys.contains(key)) return does;
+    return std::nullopt;
 }
 
 void look_at_switch(Context& context, TopRates& rates) {
@@ -216,19 +198,13 @@ class TopLoop {
 }  // namespace
 
 Answer top(Context& context, const Arguments& arguments) {
-    if (context.options().json || isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
+    if (context.is_json() || isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
         throw Failure{exit_usage,
                       "top is a screen, and wants a terminal to read and to write; for a program or a file "
                       "do: sluicectl port show rates --watch"};
     const Duration every = arguments.has("every") ? time_said(arguments, "every") : milliseconds(1000);
-    std::optional<std::uint64_t> count;
-    if (arguments.has("count")) {
-        const auto number = parse_integer(arguments.value("count"));
-        if (!number || *number == 0)
-            throw Failure{exit_usage, fmt::format("count {}: allowed: 1 and more",
-                                                  sluice::in_quotes(arguments.value("count")))};
-        count = *number;
-    }
+    const auto count = number_said(arguments, "count");
+    if (count == 0U) throw Failure{exit_usage, "count \"0\": allowed: 1 and more"};
     catch_interrupts();
     try {
         TopLoop(context, std::chrono::nanoseconds(every.ps / 1000), count).run();

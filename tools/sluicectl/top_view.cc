@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -16,20 +16,29 @@ namespace {
 
 using TopStyle = TopLine::Style;
 
-// Ports by a figure of theirs, the largest first; equal ones stay in the switch's order.
+bool is_worse(const TopRow& a, const TopRow& b) {
+    const TopTrouble one = trouble_of(a), other = trouble_of(b);
+    return std::pair(one.level, one.amount) > std::pair(other.level, other.amount);
+}
+template <auto figure>
+bool is_more(const TopRow& a, const TopRow& b) {
+    return std::invoke(figure, a) > std::invoke(figure, b);
+}
+
+// Ports that are equal in an order stay in the switch's.
 struct TopOrder {
     const char* word;
-    double (*figure)(const TopRow&);
+    bool (*is_before)(const TopRow&, const TopRow&);
 };
 constexpr std::array top_orders{
-    TopOrder{"trouble", nullptr},
-    TopOrder{"what comes in", [](const TopRow& row) { return row.in_bps; }},
-    TopOrder{"what goes out", [](const TopRow& row) { return row.out_bps; }},
-    TopOrder{"marks", [](const TopRow& row) { return row.marked; }},
-    TopOrder{"drops", [](const TopRow& row) { return row.dropped; }},
-    TopOrder{"pauses", [](const TopRow& row) { return row.pause(); }},
-    TopOrder{"bytes in queues", [](const TopRow& row) { return row.held_bytes; }},
-    TopOrder{"name", nullptr},
+    TopOrder{"trouble", is_worse},
+    TopOrder{"what comes in", is_more<&TopRow::in_bps>},
+    TopOrder{"what goes out", is_more<&TopRow::out_bps>},
+    TopOrder{"marks", is_more<&TopRow::marked>},
+    TopOrder{"drops", is_more<&TopRow::dropped>},
+    TopOrder{"pauses", is_more<&TopRow::pause>},
+    TopOrder{"bytes in queues", is_more<&TopRow::held_bytes>},
+    TopOrder{"name", [](const TopRow& a, const TopRow& b) { return a.name < b.name; }},
 };
 
 // A column is there from so many columns of the screen on. Width 0: the name, to the left.
@@ -151,12 +160,15 @@ class TopTable {
         if (two_) text += " " + sparkline(pause, spark_, 1, screen_.blocks);
         return {std::move(text), style_of(row)};
     }
-    double busiest(const std::string& name) const {
-        const auto& past = rates_.past(kind_, name);
-        const std::size_t shown = std::min(spark_, past.size());
+    // The highest load in the past of the rows, as far as it is shown.
+    double busiest(const std::vector<TopRow>& rows) const {
         double most = 0;
-        for (std::size_t n = past.size() - shown; n < past.size(); ++n)
-            most = std::max(most, past[n].load_bps);
+        for (const TopRow& row : rows) {
+            const auto& past = rates_.past(kind_, row.name);
+            const std::size_t shown = std::min(spark_, past.size());
+            for (std::size_t n = past.size() - shown; n < past.size(); ++n)
+                most = std::max(most, past[n].load_bps);
+        }
         return most;
     }
 
@@ -171,8 +183,7 @@ class TopTable {
 };
 
 void add_table(std::vector<TopLine>& lines, const TopTable& table, const std::vector<TopRow>& rows) {
-    double full = 0;
-    for (const TopRow& row : rows) full = std::max(full, table.busiest(row.name));
+    const double full = table.busiest(rows);
     lines.push_back(table.titles());
     for (const TopRow& row : rows) lines.push_back(table.line(row, full));
 }
@@ -232,19 +243,10 @@ std::vector<std::string> broken_lines(std::string_view text, std::size_t width) 
 std::vector<const TopRow*> TopView::sorted(const TopRates& rates) const {
     std::vector<const TopRow*> rows;
     for (const TopRow& row : rates.ports()) rows.push_back(&row);
-    const TopOrder& order = top_orders[order_];
-    if (order_ == 0)
-        std::stable_sort(rows.begin(), rows.end(), [](const TopRow* a, const TopRow* b) {
-            const TopTrouble one = trouble_of(*a), other = trouble_of(*b);
-            return std::pair(one.level, one.amount) > std::pair(other.level, other.amount);
-        });
-    else if (order.figure != nullptr)
-        std::stable_sort(rows.begin(), rows.end(), [&](const TopRow* a, const TopRow* b) {
-            return order.figure(*a) > order.figure(*b);
-        });
-    else
-        std::stable_sort(rows.begin(), rows.end(),
-                         [](const TopRow* a, const TopRow* b) { return a->name < b->name; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [is_before = top_orders[order_].is_before](const TopRow* a, const TopRow* b) {
+                         return is_before(*a, *b);
+                     });
     return rows;
 }
 
@@ -331,8 +333,7 @@ std::string TopView::head(const TopRates& rates) const {
 
 TopView::Lines TopView::ports_page(const TopRates& rates, const TopScreen& screen) const {
     const TopTable table("port", "port", port_columns, rates, screen);
-    double full = 0;
-    for (const TopRow& row : rates.ports()) full = std::max(full, table.busiest(row.name));
+    const double full = table.busiest(rates.ports());
     Lines lines{table.titles()};
     const std::string chosen_name = chosen(rates);
     for (const TopRow* row : sorted(rates)) {

@@ -127,11 +127,11 @@ std::string comparison_text(const Json& rows) {
         const Json &before = row["before"], &after = row["after"];
         const double was = before.is_null() ? 0 : before.get<double>();
         const double now = after.is_null() ? 0 : after.get<double>();
-        if (!before.is_null() && !after.is_null() && are_the_same(unit, was, now)) {
+        const bool both = !before.is_null() && !after.is_null();
+        if (both && are_the_same(unit, was, now)) {
             ++unchanged;
             continue;
         }
-        const bool both = !before.is_null() && !after.is_null();
         table.row({word_text(row["place"]), word_text(row["figure"]), value_text(unit, before),
                    value_text(unit, after), both ? difference_text(unit, was, now) : "-",
                    both && was != 0 ? fmt::format("{:+.{}f} %", 100 * (now - was) / was, unit == "ns" ? 0 : 1)
