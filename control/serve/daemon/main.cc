@@ -2,11 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,6 +45,12 @@ constexpr int exit_failed = 1;
 constexpr int exit_configuration = 2;  // or usage
 constexpr int exit_false = 4;          // an assertion
 constexpr int exit_signaled = 128;     // plus the signal's number, as a shell has it
+
+// Says why the program ends, and returns its exit status.
+int fail(int status, std::string_view why) {
+    complain("sluiced: {}\n", why);
+    return status;
+}
 
 struct Judged {
     Config config;
@@ -96,8 +98,8 @@ struct Outputs {
     std::unique_ptr<OutputFile> report, trace, junit;
 };
 
-// Nothing: it says why, and `status` is the exit status.
-std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& config, int& status) {
+// The error is the exit status; it has said why.
+tl::expected<Outputs, int> open_outputs(const Arguments& arguments, const Config& config) {
     FileRoles roles = configured_files(config);
     roles.reads("the configuration", arguments.config);
     roles.writes("--events", arguments.events);
@@ -105,17 +107,15 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, const Config& co
     roles.writes("--trace", arguments.trace);
     roles.writes("--junit", arguments.junit);
     roles.writes("--socket", arguments.socket);
-    status = exit_configuration;
     if (const std::string clash = roles.clash_text(); !clash.empty())
-        return complain("sluiced: {}\n", clash), std::nullopt;
-    status = exit_failed;
+        return tl::unexpected(fail(exit_configuration, clash));
     Outputs made;
     for (const auto& [path, file] :
          {std::pair(arguments.report, &made.report), std::pair(arguments.trace, &made.trace),
           std::pair(arguments.junit, &made.junit)}) {
         if (path.empty()) continue;
         auto opened = OutputFile::create(path);
-        if (!opened) return complain("sluiced: {}\n", opened.error()), std::nullopt;
+        if (!opened) return tl::unexpected(fail(exit_failed, opened.error()));
         *file = std::move(*opened);
     }
     return made;
@@ -215,57 +215,35 @@ int run_switch(Arguments& arguments) {
                  arguments.config, flow);
         return exit_configuration;
     }
-    if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket);
-        !why.empty()) {
-        complain("sluiced: {}: {}\n", arguments.socket, why);
-        return exit_failed;
-    }
-    int not_opened = exit_done;
-    const auto outputs = open_outputs(arguments, config, not_opened);
-    if (!outputs) return not_opened;
-    if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty()) {
-        complain("sluiced: {}\n", cards);
-        return exit_failed;
-    }
+    if (const std::string why = arguments.socket.empty() ? "" : cannot_listen(arguments.socket); !why.empty())
+        return fail(exit_failed, arguments.socket + ": " + why);
+    const auto outputs = open_outputs(arguments, config);
+    if (!outputs) return outputs.error();
+    if (const std::string cards = StandaloneSwitch::unusable_cards(config); !cards.empty())
+        return fail(exit_failed, cards);
     const auto eal = Eal::start(eal_options(config));
-    if (!eal) {
-        complain("sluiced: {}\n", eal.error());
-        return exit_failed;
-    }
+    if (!eal) return fail(exit_failed, eal.error());
     StandaloneOptions options;
     if (!arguments.trace.empty()) options.running.trace_slots = 4096;
     options.running.forced = judged->forced;
     options.force = arguments.force;
-    auto alone = StandaloneSwitch::create(config, options);
-    if (!alone) {
-        complain("sluiced: {}\n", alone.error());
-        return exit_failed;
-    }
+    const auto alone = StandaloneSwitch::create(config, options);  // ends before EAL does
+    if (!alone) return fail(exit_failed, alone.error());
     for (const ExpectationConfig& expectation : config.expectations) {
         auto assertion = assertion_of(expectation.that);
         if (!assertion) {
             complain("{}:{}: assert.that: {}\n", arguments.config, expectation.place.line, assertion.error());
-            alone->reset();
             return exit_configuration;
         }
         arguments.assertions.push_back(std::move(*assertion));
     }
-    if (!can_judge(arguments.assertions, (*alone)->running())) {
-        alone->reset();
-        return exit_configuration;
-    }
+    if (!can_judge(arguments.assertions, (*alone)->running())) return exit_configuration;
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
         loop->on_window([&samples] { samples.sample_instant(); });
     const RunEnd end = run(**alone, arguments, eal->memory_note());
-    if (!end.not_started.empty()) {
-        complain("sluiced: {}\n", end.not_started);
-        alone->reset();
-        return exit_failed;
-    }
-    const int status = finish(arguments, config, *outputs, (*alone)->running(), samples, end);
-    alone->reset();  // before EAL ends
-    return status;
+    if (!end.not_started.empty()) return fail(exit_failed, end.not_started);
+    return finish(arguments, config, *outputs, (*alone)->running(), samples, end);
 }
 
 }  // namespace

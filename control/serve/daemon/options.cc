@@ -21,11 +21,9 @@ constexpr std::string_view signals =
 
 constexpr std::string_view service =
     "sluiced.service runs /etc/sluice/sluice.toml, and sluiced@NAME.service /etc/sluice/NAME.toml, as the "
-    "user "
-    "sluice with the capabilities that interfaces of the kernel need. The control sockets are "
+    "user sluice with the capabilities that interfaces of the kernel need. The control sockets are "
     "/run/sluice/sluice.sock and /run/sluice/NAME.sock, for root and the group sluice. XDP ports, and "
-    "network "
-    "cards that DPDK takes by their PCI address, need more: the comments of the unit say what.";
+    "network cards that DPDK takes by their PCI address, need more: the comments of the unit say what.";
 
 constexpr std::string_view manager =
     "To a service manager (NOTIFY_SOCKET) it says when it is ready, reloads and stops, with a line on its "
@@ -35,14 +33,12 @@ constexpr std::string_view manager =
 constexpr std::string_view toml =
     "The configuration of sluiced is one file of TOML 1.0. Every key has a default unless it is required. An "
     "unknown key, a value out of range, or a switch that would lose packets is refused with file, line, "
-    "column "
-    "and what to do: sluiced --config FILE --check says it without running.";
+    "column and what to do: sluiced --config FILE --check says it without running.";
 
 constexpr std::string_view quantities =
     "A size is bytes or has a unit of 1000 (\"150KB\", \"16MB\") or 1024 (\"64KiB\"); a rate is bits a "
-    "second "
-    "(\"100G\", \"25Gbps\"); a time needs its unit (\"200ms\", \"1.5us\"); a length is in meters (\"5m\", "
-    "\"2km\"). Numbers have no sign and no exponent, and are exact.";
+    "second (\"100G\", \"25Gbps\"); a time needs its unit (\"200ms\", \"1.5us\"); a length is in meters "
+    "(\"5m\", \"2km\"). Numbers have no sign and no exponent, and are exact.";
 
 constexpr std::string_view example =
     "clock = \"real\"\n"
@@ -163,12 +159,11 @@ std::vector<Option> switch_options(Arguments& out) {
          "where a client's config save may write a configuration under another name; default: the folder of "
          "the configuration file",
          keep(out.save_folder)},
-        {"interactive",
-         "",
-         "the virtual clock stands still until a client of the socket lets it run",
-         keep(out.interactive),
-         {},
-         "socket"},
+        {.name = "interactive",
+         .value = {},
+         .help = "the virtual clock stands still until a client of the socket lets it run",
+         .take = keep(out.interactive),
+         .needs = "socket"},
         {"metrics", "[ADDRESS:]PORT",
          "serve Prometheus metrics over HTTP, on 127.0.0.1 unless an address is given", keep(out.metrics)},
         {"page", "[ADDRESS:]PORT",
@@ -176,22 +171,19 @@ std::vector<Option> switch_options(Arguments& out) {
          "stderr",
          keep(out.page)},
         {"reference", "", "print every configuration key and end", {}, schema_reference},
-        {"figures",
-         "",
-         "print every figure of the report: path, kind, unit, metric, meaning; and end",
-         {},
-         figures_reference},
-        {"findings",
-         "",
-         "print every finding of --check: name, severity, when; and end",
-         {},
-         findings_reference},
+        {.name = "figures",
+         .value = {},
+         .help = "print every figure of the report: path, kind, unit, metric, meaning; and end",
+         .print = figures_reference},
+        {.name = "findings",
+         .value = {},
+         .help = "print every finding of --check: name, severity, when; and end",
+         .print = findings_reference},
         {"metrics-reference", "", "print every metric and end", {}, metrics_reference},
-        {"openrpc",
-         "",
-         "print the control socket's methods as an OpenRPC document and end",
-         {},
-         [] { return json_text(openrpc_document(), 2) + "\n"; }},
+        {.name = "openrpc",
+         .value = {},
+         .help = "print the control socket's methods as an OpenRPC document and end",
+         .print = [] { return json_text(openrpc_document(), 2) + "\n"; }},
         {"man-config", "", "print the man page sluice.toml(5) in troff and end", {}, config_man_page},
     };
 }

@@ -4,18 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/executor_work_guard.hpp>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "control/config/lint/memory.hh"
-#include "control/config/schema/values.hh"
 #include "control/config/text/progress_line.hh"
 #include "control/config/text/say.hh"
 #include "control/report/figures/report.hh"
@@ -85,28 +82,24 @@ struct Lateness {
 // done all the same. A duty that fails again and again is one event until it has gone well again.
 class Duties {
   public:
-    explicit Duties(EventLog& events) : events_(events) {}
+    explicit Duties(EventLog& events) : events_(events) {
+        failing_.reserve(16);  // now: a duty may fail for want of memory
+    }
 
     // `name` lives as long as this.
     template <class Work>
     void operator()(std::string_view name, Work&& work) {
         const auto failed = [&](const char* what) {
-            if (find(name) != failing_.begin() + used_ || used_ == std::ssize(failing_)) return;
+            if (std::ranges::find(failing_, name) != failing_.end()) return;
             events_.note("control_failed", fmt::format("{}: {}; the switch goes on", name, what));
-            failing_[used_++] = name;
+            failing_.push_back(name);
         };
-        if (!boundary(work, failed)) return;
-        if (const auto at = find(name); at != failing_.begin() + used_) *at = failing_[--used_];
+        if (boundary(work, failed)) std::erase(failing_, name);
     }
 
   private:
-    std::array<std::string_view, 16>::iterator find(std::string_view name) {
-        return std::find(failing_.begin(), failing_.begin() + used_, name);
-    }
-
     EventLog& events_;
-    std::array<std::string_view, 16> failing_{};
-    std::ptrdiff_t used_ = 0;
+    std::vector<std::string_view> failing_;
 };
 
 // What there is beside the switch: the control socket, signals, whatever comes in from outside.

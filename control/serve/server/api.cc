@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
-#include "control/config/lint/judge.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/report/figures/report.hh"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <tl/expected.hpp>
 
 #include "control/config/schema/config.hh"

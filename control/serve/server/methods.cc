@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
@@ -193,7 +192,9 @@ Json meter(Api& api, RpcClient&, RpcParameters& parameters) {
     return Json::object();
 }
 
-const std::vector<RpcMethod>& all_methods() {
+}  // namespace
+
+std::span<const RpcMethod> rpc_methods() {
     static const std::vector<RpcMethod> methods = [] {
         std::vector<RpcMethod> all{
             {"clock.run", changes, clock_run, "for?: TIME", "{now_ns: NUMBER}",
@@ -243,9 +244,5 @@ const std::vector<RpcMethod>& all_methods() {
     }();
     return methods;
 }
-
-}  // namespace
-
-std::span<const RpcMethod> rpc_methods() { return all_methods(); }
 
 }  // namespace sluice

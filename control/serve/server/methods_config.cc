@@ -272,9 +272,8 @@ std::span<const RpcMethod> config_methods() {
          "connection's trial."},
         {"config.save", changes, save, "file?: TEXT, startup?: BOOL", "{file: TEXT, original?: TEXT}",
          "Writes the running configuration to the file it came from, whose text changes only where "
-         "it has to, or "
-         "to one beside it, or with `startup` to that of --startup, for the next start; `original` "
-         "is where the text before is kept when it could not be kept."},
+         "it has to, or to one beside it, or with `startup` to that of --startup, for the next start; "
+         "`original` is where the text before is kept when it could not be kept."},
         {"config.set", changes, set, "path: PATH, value: VALUE, confirm?: TIME, force?: BOOL", "APPLIED",
          "Changes one value."},
         {"config.unsaved", reads, unsaved, "", "{file: TEXT, changes: [CHANGE]}",

@@ -1,8 +1,6 @@
 // Methods for quality of service: the configuration, the effective values, and the promises that are broken.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "control/config/lint/judge.hh"
 #include "control/config/schema/values.hh"
 #include "control/report/figures/report_port.hh"

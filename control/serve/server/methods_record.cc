@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "control/config/schema/route_changes.hh"
 #include "control/config/schema/values.hh"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <csignal>
-#include <string>
 #include <string_view>
 
 #include "control/config/text/say.hh"
