@@ -1,6 +1,5 @@
 #include "control/switch/kernel/netlink.hh"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
@@ -53,14 +52,19 @@ class Attributes {
     std::array<const nlattr*, most + 1> found_{};
 };
 
-std::optional<IpAddress> address_in(const nlattr* attribute, unsigned family) {
-    if (family != AF_INET && family != AF_INET6) return std::nullopt;
-    const std::size_t bytes = family == AF_INET6 ? 16 : 4;
-    if (attribute == nullptr || mnl_attr_get_payload_len(attribute) < bytes) return std::nullopt;
+// The address of a family at the beginning of so many bytes.
+std::optional<IpAddress> address_at(const void* from, std::size_t bytes, unsigned family) {
+    const std::size_t wanted = family == AF_INET6 ? 16 : 4;
+    if ((family != AF_INET && family != AF_INET6) || bytes < wanted) return std::nullopt;
     IpAddress address;
     address.is_v6 = family == AF_INET6;
-    std::memcpy(address.bytes.data(), mnl_attr_get_payload(attribute), bytes);
+    std::memcpy(address.bytes.data(), from, wanted);
     return address;
+}
+
+std::optional<IpAddress> address_in(const nlattr* attribute, unsigned family) {
+    if (attribute == nullptr) return std::nullopt;
+    return address_at(mnl_attr_get_payload(attribute), mnl_attr_get_payload_len(attribute), family);
 }
 
 template <class Header>
@@ -126,13 +130,8 @@ std::optional<KernelMessage> neighbor_in(const nlmsghdr* message) {
 std::optional<IpAddress> via_in(const nlattr* attribute) {
     if (attribute == nullptr || mnl_attr_get_payload_len(attribute) < sizeof(rtvia)) return std::nullopt;
     const auto* via = static_cast<const rtvia*>(mnl_attr_get_payload(attribute));
-    const std::size_t bytes = mnl_attr_get_payload_len(attribute) - sizeof(rtvia);
-    if ((via->rtvia_family != AF_INET6 || bytes < 16) && (via->rtvia_family != AF_INET || bytes < 4))
-        return std::nullopt;
-    IpAddress address;
-    address.is_v6 = via->rtvia_family == AF_INET6;
-    std::memcpy(address.bytes.data(), via->rtvia_addr, address.is_v6 ? 16 : 4);
-    return address;
+    return address_at(via->rtvia_addr, mnl_attr_get_payload_len(attribute) - sizeof(rtvia),
+                      via->rtvia_family);
 }
 
 template <std::uint16_t most>
@@ -379,17 +378,11 @@ bool Netlink::ask(Ask what) {
 
 std::optional<Netlink::Read> Netlink::read() {
     const ssize_t bytes = recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_TRUNC);
+    if (bytes < 0 && errno != ENOBUFS) return std::nullopt;
     Read read;
-    if (bytes < 0) {
-        if (errno != ENOBUFS) return std::nullopt;
-        read.overrun = true;
-        return read;
-    }
-    if (static_cast<std::size_t>(bytes) > buffer_.size()) {
-        read.overrun = true;
-        return read;
-    }
-    read.parsed = parse_netlink({buffer_.data(), static_cast<std::size_t>(bytes)}, sequence_);
+    read.overrun = bytes < 0 || static_cast<std::size_t>(bytes) > buffer_.size();
+    if (!read.overrun)
+        read.parsed = parse_netlink({buffer_.data(), static_cast<std::size_t>(bytes)}, sequence_);
     return read;
 }
 

@@ -228,12 +228,6 @@ std::uint64_t Mirrors::lost_in_rings(unsigned number) const {
     return lost;
 }
 
-Mirrors::Counts Mirrors::counts(unsigned number) const {
-    Counts counts = mirrors_[number]->counts;
-    counts.lost += lost_in_rings(number);
-    return counts;
-}
-
 std::vector<std::string> Mirrors::take_faults() {
     std::vector<std::string> faults;
     for (const auto& mirror : mirrors_) {
@@ -272,9 +266,12 @@ std::vector<std::string> Mirrors::close(const ServedSwitch& of) {
 
 std::vector<Mirrors::Status> Mirrors::status() const {
     std::vector<Status> all;
-    for (unsigned n = 0; n < max_mirrors; ++n)
-        if (mirrors_[n])
-            all.push_back({mirrors_[n]->name, mirrors_[n]->config, counts(n), mirrors_[n]->writer->state()});
+    for (unsigned n = 0; n < max_mirrors; ++n) {
+        const auto& mirror = mirrors_[n];
+        if (!mirror) continue;
+        all.push_back({mirror->name, mirror->config, mirror->counts, mirror->writer->state()});
+        all.back().counts.lost += lost_in_rings(n);
+    }
     std::sort(all.begin(), all.end(), [](const Status& a, const Status& b) { return a.name < b.name; });
     return all;
 }

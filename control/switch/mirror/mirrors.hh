@@ -82,7 +82,6 @@ class Mirrors {
     Numbers numbers(const Config& config) const;
     const Mirror* find(const std::string& name) const;
     std::uint64_t lost_in_rings(unsigned number) const;
-    Counts counts(unsigned number) const;
     void drain(Time now);
     void take(const Slot& frame);
     static bool write(Mirror& mirror, const ServedSwitch& of);

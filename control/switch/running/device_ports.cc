@@ -134,17 +134,16 @@ std::vector<Finding> DevicePorts::findings(const Config& config) const {
     });
 }
 
-// The error of a setting that the cards do not allow, or empty. Doubtful settings are noted.
 std::string DevicePorts::judge_nics() {
     std::vector<Finding> found = findings(config());
     if (force_) sluice::force(found);
     std::string errors;
     for (const Finding& finding : found) {
+        const std::string text = finding.path + ": " + finding.message + "; do: " + finding.fix;
         if (finding.severity == Severity::error)
-            append_item(errors, "; ", finding.path + ": " + finding.message + "; do: " + finding.fix);
+            append_item(errors, "; ", text);
         else if (!finding.forced)
-            running_->events().note("nic_warning",
-                                    finding.path + ": " + finding.message + "; do: " + finding.fix);
+            running_->events().note("nic_warning", text);
     }
     if (!errors.empty() && force_helps(found)) errors += "; or run it so, not lossless: --force";
     running_->force_also(forced_reasons(found));

@@ -31,10 +31,9 @@ void InjectedFaults::configure(PortId id, const std::string& name, const PortCon
 
 std::vector<std::string> InjectedFaults::broken_promises() const {
     std::vector<std::string> broken;
-    for (const auto& [name, faults] : against_lossless_) {
+    for (const auto& [name, faults] : against_lossless_)
         broken.push_back(
             fmt::format("not promised: fault injected on {}: {}", name, fmt::join(faults, ", ")));
-    }
     return broken;
 }
 

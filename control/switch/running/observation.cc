@@ -84,7 +84,7 @@ std::string Observation::finish(Switch& device, Time now) {
     drain(device);
     if (log_) log_->finish(now);
     std::vector<Microburst> running;
-    for (PortId id = 0; id < device.port_count(); ++id) {
+    for (PortId id = 0; id < device.port_count(); ++id)
         for (ClassId n = 0; n < classes; ++n) {
             auto burst = device.view(id).microburst(n).running(now);
             if (!burst) continue;
@@ -92,7 +92,6 @@ std::string Observation::finish(Switch& device, Time now) {
             burst->queue = n;
             running.push_back(*burst);
         }
-    }
     keep(device, running, false);
     for (unsigned w = 0; w < device.worker_count(); ++w)
         if (const auto* ring = device.microbursts(static_cast<WorkerId>(w))) left_out_ += ring->lost.get();

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -56,9 +56,10 @@ std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions
         return {};
     }
     std::vector<unsigned> cores = config.cores;
-    for (unsigned w = 0;
-         cores.empty() && w < config.workers && std::thread::hardware_concurrency() > config.workers;)
-        cores.resize(config.workers), std::generate(cores.begin(), cores.end(), [&w] { return ++w; });
+    if (cores.empty() && std::thread::hardware_concurrency() > config.workers) {
+        cores.resize(config.workers);
+        std::iota(cores.begin(), cores.end(), 1U);
+    }
     real_ = std::make_unique<RealRunner>(running_->device(), cores, config.idle_sleep);
     running_->clock().set(*real_);
     return {};

@@ -43,8 +43,7 @@ std::string too_long(const ScannedCaptures& scanned) {
     const bool is_one = scanned.first_file == scanned.last_file;
     return fmt::format(
         "{} {}, with every gap above an hour counted as an hour; at most {} days are allowed; do: take a "
-        "part "
-        "of it with editcap -A START -B STOP{}",
+        "part of it with editcap -A START -B STOP{}",
         is_one ? fmt::format("{} begins at {} and ends at {}:", first, begins, ends)
                : fmt::format("{} begins at {} and {} ends at {}:", first, begins, last, ends),
         days(span_ns), max_days,
