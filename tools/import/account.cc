@@ -59,9 +59,8 @@ void Account::find_rest(const Item& node) {
 
 void Account::close(const Item& root) {
     find_rest(root);
-    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
-        return std::tie(a.fate, a.place.line, a.place.column) <
-               std::tie(b.fate, b.place.line, b.place.column);
+    std::ranges::stable_sort(lines_, {}, [](const Line& line) {
+        return std::tuple(line.fate, line.place.line, line.place.column);
     });
 }
 

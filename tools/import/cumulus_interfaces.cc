@@ -125,8 +125,7 @@ void take_cumulus_interfaces(Cumulus& in) {
             in.account().nothing(*entry, "no port of the front: management, loopback, bond, VLAN");
             continue;
         }
-        if (!std::all_of(ports.begin(), ports.end(),
-                         [&](const auto& name) { return in.out.check_name(*entry, name); }))
+        if (!std::ranges::all_of(ports, [&](const auto& name) { return in.out.check_name(*entry, name); }))
             continue;
         std::erase_if(ports, [&](const std::string& name) {
             return gone.contains(name) || add_front_port(in, *entry, name) == nullptr;
@@ -136,10 +135,9 @@ void take_cumulus_interfaces(Cumulus& in) {
             continue;
         }
         if (const Item* link = entry->find("link")) take_link(in, *link, ports);
-        if (const Item* addresses = Cumulus::at(entry, {"ip", "address"}))
-            take_addresses(in, *addresses, ports);
-        if (const Item* addresses = Cumulus::at(entry, {"ipv6", "address"}))
-            take_addresses(in, *addresses, ports);
+        for (const char* family : {"ip", "ipv6"})
+            if (const Item* addresses = Cumulus::at(entry, {family, "address"}))
+                take_addresses(in, *addresses, ports);
         if (const Item* type = entry->find("type"); type != nullptr && Cumulus::value(type) == "swp")
             in.account().taken(*type, "a port");
         if (entry->members.empty()) in.account().taken(*entry, "a port");

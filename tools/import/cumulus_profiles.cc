@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "control/config/schema/values.hh"
@@ -20,20 +19,18 @@ class Profiles {
 
     void take() {
         maps();
-        each("pfc", [&](const Item& profile, PortConfig& port) { pfc(profile, port); });
-        each("egress-scheduler", [&](const Item& profile, PortConfig& port) { scheduler(profile, port); });
-        each("congestion-control", [&](const Item& profile, PortConfig& port) { marking(profile, port); });
+        each("pfc", &Profiles::pfc);
+        each("egress-scheduler", &Profiles::scheduler);
+        each("congestion-control", &Profiles::marking);
         watchdog();
     }
 
   private:
-    using Take = std::function<void(const Item& profile, PortConfig& port)>;
-
     const Item* profile_of(const char* kind, const std::string& port);
-    void each(const char* kind, const Take& take) {
+    void each(const char* kind, void (Profiles::*read)(const Item& profile, PortConfig& port)) {
         for (auto& [name, port] : in_.config().ports)
             if (const Item* profile = profile_of(kind, name); profile != nullptr && profile->is_map())
-                take(*profile, port);
+                (this->*read)(*profile, port);
     }
     void maps();
     void read_map(const Item* mapping, const Item* queues, MapConfig& map, PortConfig& port);
@@ -144,20 +141,18 @@ void Profiles::maps() {
 // port-buffer is what the classes reserve, xoff-threshold the part of it before XOFF: the rest is headroom.
 void Profiles::pfc(const Item& profile, PortConfig& port) {
     const Item* list = profile.find("switch-priority");
-    std::vector<ClassId> lossless;
+    std::set<ClassId> lossless;
+    const auto add = [&](const Item& item, std::string_view word, std::string what) {
+        for (const ClassId n : in_.out.classes_of(item, word)) lossless.insert(n);
+        taken(&item, std::move(what));
+    };
+    if (list != nullptr && list->is_word()) add(*list, list->word, "pfc = [...]");
     if (list != nullptr)
         for (const auto& entry : list->members) {
             const std::string_view word =
                 list->kind == Item::Kind::list ? Cumulus::value(entry.get()) : entry->name;
-            for (const ClassId n : in_.out.classes_of(*entry, word)) lossless.push_back(n);
-            taken(entry.get(), fmt::format("pfc has {}", word));
+            add(*entry, word, fmt::format("pfc has {}", word));
         }
-    if (list != nullptr && list->is_word()) {
-        lossless = in_.out.classes_of(*list, list->word);
-        taken(list, "pfc = [...]");
-    }
-    std::sort(lossless.begin(), lossless.end());
-    lossless.erase(std::unique(lossless.begin(), lossless.end()), lossless.end());
     const bool sends = profile.find("tx") == nullptr || Cumulus::is_on(profile.find("tx"));
     const bool obeys = profile.find("rx") == nullptr || Cumulus::is_on(profile.find("rx"));
     taken(profile.find("tx"), "pfc_mode");
@@ -167,7 +162,7 @@ void Profiles::pfc(const Item& profile, PortConfig& port) {
         in_.account().assumed(
             profile.path(),
             "pfc_mode = \"symmetric\": Sluice has no mode that sends PFC and does not obey it");
-    port.pfc = lossless;
+    port.pfc.emplace(lossless.begin(), lossless.end());
     if (const auto meters = number(profile.find("cable-length"), 100'000, "cable"))
         port.cable_m = static_cast<std::uint32_t>(*meters);
     constexpr std::uint64_t most = 1ULL << 40;

@@ -12,15 +12,11 @@ namespace {
 constexpr std::uint8_t half = 50;
 constexpr std::uint32_t roce_cable_m = 100;
 const std::string map_name = "default-global";
+constexpr WredCurveConfig usual_curve{150'000, 1'500'000, Chance::percent(100)};
 
-struct Curve {
-    std::uint64_t min, max;
-    std::uint32_t per_cent;
-};
-
-void add_wred(Cumulus& in, const std::string& name, Curve curve) {
+void add_wred(Cumulus& in, const std::string& name, const WredCurveConfig& curve) {
     WredConfig& profile = in.config().wred[name];
-    profile.green = {curve.min, curve.max, Chance::percent(curve.per_cent)};
+    profile.green = curve;
     profile.drop_non_ect = false;  // red: disable
 }
 
@@ -109,7 +105,7 @@ void take_multi_class(Cumulus& in) {
     for (unsigned dscp = 11; dscp <= 40; ++dscp) map.dscp_to_tc[dscp] = 4;
     in.config().maps[map_name] = map;
     each_queue(in, {4, 8, 18, 22, 22, 22, 4, 1});
-    add_wred(in, "roce", {163'000, 234'000, 5});
+    add_wred(in, "roce", {163'000, 234'000, Chance::percent(5)});
     for (auto& [name, port] : in.config().ports)
         for (const unsigned n : {1U, 2U, 3U}) port.queue[n].wred = "roce";
 }
@@ -138,7 +134,7 @@ void take_cumulus_roce(Cumulus& in) {
     } else {
         in.config().maps[map_name] = map_of(false);
         each_queue(in, {half, half, half, half, half, half, 0, half});
-        add_wred(in, "roce", {150'000, 1'500'000, 100});
+        add_wred(in, "roce", usual_curve);
         for (auto& [name, port] : in.config().ports)
             for (const unsigned n : {0U, 3U}) port.queue[n].wred = "roce";
     }
@@ -166,7 +162,7 @@ void take_cumulus_roce(Cumulus& in) {
 void take_cumulus_defaults(Cumulus& in) {
     in.config().maps[map_name] = map_of(true);
     each_queue(in, {12, 12, 12, 12, 12, 12, 12, 12});
-    add_wred(in, "default", {150'000, 1'500'000, 100});
+    add_wred(in, "default", usual_curve);
     for (auto& [name, port] : in.config().ports) {
         port.map = map_name;
         port.trust = Trust::pcp;

@@ -145,13 +145,11 @@ Item& Builder::add(Item::Kind kind, SourcePlace place) {
         node.name = std::exchange(key_, {});
         node.place = key_place_;
         has_key_ = false;
+        put(parent, std::move(made));
     } else {
         node.name = std::to_string(parent.members.size());
-    }
-    if (parent.is_map())
-        put(parent, std::move(made));
-    else
         parent.members.push_back(std::move(made));
+    }
     return node;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
+#include <functional>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "control/config/compile/qos_pools.hh"
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
+#include "lib/values/endian.hh"
 #include "tools/import/importing.hh"
 
 namespace sluice::import {
@@ -55,8 +58,7 @@ void give_devices(Importing& in) {
     if (simulated || in.wishes.device.starts_with("net_null")) return;
     in.config.clock = ClockKind::real_time;
     in.account.assumed("clock", "\"real\", as the device needs it");
-    const bool kernel = std::all_of(in.config.ports.begin(), in.config.ports.end(),
-                                    [](const auto& port) { return on_kernel_interface(port.second); });
+    const bool kernel = std::ranges::all_of(in.config.ports | std::views::values, on_kernel_interface);
     if (!kernel || in.config.ports.empty()) return;
     in.config.kernel.routes = true;
     in.config.events.clear();  // the kernel's own interfaces say whether they are up
@@ -72,7 +74,7 @@ std::optional<std::uint8_t> lossless_dscp(const Config& config, const PortConfig
     constexpr std::array<unsigned, 2> usual{26, 3};
     const auto is_lossless = [&](unsigned dscp) {
         const ClassId group = map->second.tc_to_priority_group[map->second.dscp_to_tc[dscp]];
-        return std::find(port.pfc->begin(), port.pfc->end(), group) != port.pfc->end();
+        return std::ranges::find(*port.pfc, group) != port.pfc->end();
     };
     for (const unsigned dscp : usual)
         if (is_lossless(dscp)) return static_cast<std::uint8_t>(dscp);
@@ -134,9 +136,8 @@ void give_neighbors(Importing& in) {
     const bool kernel = in.config.kernel.routes;
     RouteSet kept;
     for (RouteConfig route : *in.config.routes) {
-        const auto lost = std::find_if(route.via.begin(), route.via.end(), [&](const NextHopConfig& hop) {
-            return !where.contains(hop.address);
-        });
+        const auto lost = std::ranges::find_if_not(
+            route.via, [&](const IpAddress& hop) { return where.contains(hop); }, &NextHopConfig::address);
         if (lost == route.via.end() && !kernel) {
             for (NextHopConfig& hop : route.via)
                 if (where.at(hop.address).size() == 1) hop.port.clear();
@@ -151,22 +152,18 @@ void give_neighbors(Importing& in) {
     }
     in.config.routes.change() = std::move(kept);
     if (kernel) return;
+    std::set<IpAddress> hosts;
+    for (const auto& [name, host] : in.config.hosts) hosts.insert(host.address);
     std::uint16_t number = 0;
     for (const auto& [hop, ports] : where)
         for (const std::string& port : ports) {
             ++number;
-            const bool is_host = std::any_of(in.config.hosts.begin(), in.config.hosts.end(),
-                                             [&](const auto& host) { return host.second.address == hop; });
-            if (is_host) continue;
+            if (hosts.contains(hop)) continue;
             NeighborConfig neighbor;
             neighbor.address = hop;
             neighbor.port = port;
-            neighbor.mac.bytes = {0x02,
-                                  0x53,
-                                  0x4c,
-                                  0x02,
-                                  static_cast<std::uint8_t>(number >> 8U),
-                                  static_cast<std::uint8_t>(number)};
+            neighbor.mac.bytes = {0x02, 0x53, 0x4c, 0x02};
+            store_be<std::uint16_t>(&neighbor.mac.bytes[4], number);
             in.account.assumed(
                 "neighbor." + print_address(hop),
                 fmt::format("behind port {}, with the made MAC {}", port, print_mac(neighbor.mac)));
@@ -248,7 +245,7 @@ void size_pools(Importing& in) {
         }
         PoolConfig& own = said->second;
         const std::uint64_t promised = (pool.reserved_cells + pool.headroom_cells) * config.cell_bytes;
-        if (std::find(in.shared_only.begin(), in.shared_only.end(), pool.name) != in.shared_only.end())
+        if (in.shared_only.contains(pool.name))
             own.size_bytes = std::max(own.size_bytes + promised, promised + config.cell_bytes);
         else if (own.size_bytes < promised + config.cell_bytes && !in.wishes.buffer_bytes)
             enlarge(in, pool.name, own, 2 * promised + config.cell_bytes);
@@ -276,34 +273,26 @@ void size_pools(Importing& in) {
 // The value that most ports have becomes the one of [default], so that a port has only what is its own.
 template <class Get>
 void settle(Config& config, Get get) {
-    using Value = std::decay_t<decltype(get(config.port_defaults))>;
+    using Value = std::decay_t<std::invoke_result_t<Get, PortConfig&>>;
     std::vector<std::pair<const Value*, std::size_t>> values;
     for (const auto& [name, port] : config.ports) {
-        const Value& own = get(port);
-        const auto known = std::find_if(values.begin(), values.end(),
-                                        [&](const auto& value) { return *value.first == own; });
+        const Value& own = std::invoke(get, port);
+        const auto known =
+            std::ranges::find_if(values, [&](const auto& value) { return *value.first == own; });
         if (known == values.end())
             values.emplace_back(&own, 1);
         else
             ++known->second;
     }
-    const auto most = std::max_element(values.begin(), values.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != values.end()) get(config.port_defaults) = Value(*most->first);
+    const auto most = std::ranges::max_element(values, {}, [](const auto& value) { return value.second; });
+    if (most != values.end()) std::invoke(get, config.port_defaults) = Value(*most->first);
 }
 
 void settle_defaults(Config& config) {
-    settle(config, [](auto& port) -> auto& { return port.speed; });
-    settle(config, [](auto& port) -> auto& { return port.cable_m; });
-    settle(config, [](auto& port) -> auto& { return port.mtu; });
-    settle(config, [](auto& port) -> auto& { return port.pfc; });
-    settle(config, [](auto& port) -> auto& { return port.pfc_mode; });
-    settle(config, [](auto& port) -> auto& { return port.small_xoff; });
-    settle(config, [](auto& port) -> auto& { return port.shaper; });
-    settle(config, [](auto& port) -> auto& { return port.shaper_burst_bytes; });
-    settle(config, [](auto& port) -> auto& { return port.trust; });
-    settle(config, [](auto& port) -> auto& { return port.map; });
-    settle(config, [](auto& port) -> auto& { return port.watchdog; });
+    const auto settle_each = [&](auto... members) { (settle(config, members), ...); };
+    settle_each(&PortConfig::speed, &PortConfig::cable_m, &PortConfig::mtu, &PortConfig::pfc,
+                &PortConfig::pfc_mode, &PortConfig::small_xoff, &PortConfig::shaper,
+                &PortConfig::shaper_burst_bytes, &PortConfig::trust, &PortConfig::map, &PortConfig::watchdog);
     for (unsigned n = 0; n < classes; ++n) {
         settle(config, [n](auto& port) -> auto& { return port.priority_group[n]; });
         settle(config, [n](auto& port) -> auto& { return port.queue[n]; });

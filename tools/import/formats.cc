@@ -38,10 +38,11 @@ std::size_t prompt_of(std::string_view line) {
     return 0;
 }
 
-// How lines of a format begin, behind blanks, as none of the other formats has them.
+// How lines of a format begin, behind blanks, as none of the other formats has them. A format may have
+// several entries.
 struct Format {
     std::string_view whose;
-    std::array<std::string_view, 20> starts;  // and empty ones
+    std::array<std::string_view, 19> starts;  // and empty ones
 };
 constexpr auto formats = std::to_array<Format>({
     {"Arista EOS",
@@ -51,25 +52,12 @@ constexpr auto formats = std::to_array<Format>({
       "priority-flow-control pause ", "uc-tx-queue ", "tx-queue ",
       "! device: ", "! Command: ", "random-detect ecn ", "management api ", "switchport default mode "}},
     {"Cisco NX-OS",
-     {"class-map type qos match-all ",
-      "class-map type network-qos ",
-      "class-map type queuing ",
-      "policy-map type network-qos ",
-      "policy-map type queuing ",
-      "policy-map type qos ",
-      "priority-flow-control mode ",
-      "priority-flow-control watch-dog",
-      "system qos",
-      "service-policy type network-qos ",
-      "service-policy type queuing ",
-      "pause pfc-cos ",
-      "pause no-drop",
-      "!Command: show ",
-      "feature ",
-      "vdc ",
-      "nxapi ",
-      "boot nxos ",
-      "vrf context ",
+     {"class-map type qos match-all ", "class-map type network-qos ", "class-map type queuing ",
+      "policy-map type network-qos ", "policy-map type queuing ", "policy-map type qos ",
+      "priority-flow-control mode ", "priority-flow-control watch-dog"}},
+    {"Cisco NX-OS",
+     {"system qos", "service-policy type network-qos ", "service-policy type queuing ", "pause pfc-cos ",
+      "pause no-drop", "!Command: show ", "feature ", "vdc ", "nxapi ", "boot nxos ", "vrf context ",
       "random-detect minimum-threshold "}},
     {"Junos",
      {"set class-of-service ", "set interfaces ", "set system ", "set version ", "set groups ",
@@ -103,26 +91,19 @@ std::string without_terminal(std::string text) {
     bool commands = false;
     each_line(text, [&](std::size_t at, std::string_view line) {
         const std::size_t prompt = prompt_of(line);
-        const std::size_t length = line.size();
         std::string_view command = trimmed(line.substr(prompt));
         if (command.starts_with("sudo ")) command = trimmed(command.substr(5));
         const bool is_set = command.starts_with("nv set ") || command.starts_with("nv unset ");
         commands = commands || is_set;
-        if (prompt != 0) {
-            pasted = true;
-            const std::size_t before =
-                is_set ? static_cast<std::size_t>(command.data() - line.data()) : length;
-            wipe(at, before);
-        } else if (command.starts_with("nv config") || command.starts_with("nv show")) {
-            wipe(at, length);  // what printed it
-        } else if (is_set) {
+        pasted = pasted || prompt != 0;
+        if (is_set)
             wipe(at, static_cast<std::size_t>(command.data() - line.data()));
-        }
+        else if (prompt != 0 || command.starts_with("nv config") || command.starts_with("nv show"))
+            wipe(at, line.size());  // what printed it, or another command
     });
     if (pasted && commands)
         each_line(text, [&](std::size_t at, std::string_view line) {
-            const std::size_t length = line.size();
-            if (!starts_command(trimmed(line))) wipe(at, length);
+            if (!starts_command(trimmed(line))) wipe(at, line.size());
         });
     return text;
 }
@@ -153,8 +134,7 @@ std::optional<std::string_view> foreign_text(std::string_view text) {
             for (const std::string_view start : format.starts)
                 if (!start.empty() && stripped.starts_with(start)) ++found[format.whose];
     });
-    const auto most = std::max_element(found.begin(), found.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(found, {}, [](const auto& each) { return each.second; });
     if (ours || most == found.end()) return std::nullopt;
     return most->first;
 }

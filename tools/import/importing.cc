@@ -9,6 +9,7 @@
 #include "control/config/schema/schema_types.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/controls.hh"
+#include "lib/values/class_mask.hh"
 #include "tools/import/cumulus.hh"
 #include "tools/import/sonic.hh"
 
@@ -84,6 +85,13 @@ std::optional<std::uint64_t> Importing::number(const Item& node, std::uint64_t l
     return signed_number(node, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high));
 }
 
+std::optional<std::uint64_t> Importing::take_number(const Item* node, std::uint64_t low, std::uint64_t high,
+                                                    std::string what) {
+    const auto value = node == nullptr ? std::nullopt : number(*node, low, high);
+    if (value) account.taken(*node, std::move(what));
+    return value;
+}
+
 std::optional<ClassId> Importing::class_of(const Item& node, std::string_view word, unsigned most) {
     const auto value = parse_integer(word);
     if (value && *value <= most) return static_cast<ClassId>(*value);
@@ -92,8 +100,7 @@ std::optional<ClassId> Importing::class_of(const Item& node, std::string_view wo
 }
 
 std::vector<ClassId> Importing::classes_of(const Item& node, std::string_view text, unsigned most) {
-    std::vector<ClassId> list;
-    unsigned seen = 0;
+    unsigned named = 0;
     std::optional<unsigned> beyond;
     for (const std::string_view part : split(text, ',')) {
         const std::size_t dash = part.find('-');
@@ -107,16 +114,17 @@ std::vector<ClassId> Importing::classes_of(const Item& node, std::string_view te
         for (unsigned n = *first; n <= *last; ++n) {
             if (n >= classes)
                 beyond = n;
-            else if ((seen >> n & 1U) == 0)
-                list.push_back(static_cast<ClassId>(n));
-            if (n < classes) seen |= 1U << n;
+            else
+                named |= 1U << n;
         }
     }
     if (beyond)
         account.nothing(node, fmt::format("{}: Sluice has eight queues and priority groups, 0 to 7",
-                                          list.empty() ? "it is beyond" : fmt::format("up to {}", *beyond)));
-    else if (list.empty())
+                                          named == 0 ? "it is beyond" : fmt::format("up to {}", *beyond)));
+    else if (named == 0)
         account.wrong(node, "names no class");
+    std::vector<ClassId> list;
+    for_each_class(named, [&](ClassId n) { list.push_back(n); });
     return list;
 }
 
@@ -219,8 +227,7 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
 std::string to_file(const Importing& imported, std::string_view from) {
     const Account& account = imported.account;
     return fmt::format(
-        "# Made by sluice-import from {} ({}): {} taken, {} assumed, {} left out, {} without a "
-        "counterpart.\n"
+        "# Made by sluice-import from {} ({}): {} taken, {} assumed, {} left out, {} without a counterpart.\n"
         "# sluice-import says which.\n{}\n{}",
         without_controls(from), imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
         print_count(account.count(Fate::taken), "line"), account.count(Fate::assumed),

@@ -36,7 +36,7 @@ struct Importing {
     Config config;
     Account account;
     // Pools whose `size_bytes` is the shared part alone: reserves and headrooms are added at the end.
-    std::vector<std::string> shared_only;
+    std::set<std::string> shared_only;
     std::uint64_t usual_buffer_bytes = 16'000'000;  // of such a switch, where the file has no pools
     // Next hops of routes, with the port that the file names for each; empty: none.
     std::set<NeighborKey> next_hops;
@@ -44,10 +44,13 @@ struct Importing {
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
     std::optional<std::int64_t> signed_number(const Item& node, std::int64_t low, std::int64_t high);
+    // A number that is told as taken, as `what`; nothing where there is no node.
+    std::optional<std::uint64_t> take_number(const Item* node, std::uint64_t low, std::uint64_t high,
+                                             std::string what);
     // `most`: the highest number that a switch may have.
     std::optional<ClassId> class_of(const Item& node, std::string_view word, unsigned most = classes - 1);
-    // "3", "3-4", "0,3": classes as a list; empty: wrong, and told. `most`: the highest number that a switch
-    // may have; those above seven are not classes of Sluice's, and told.
+    // "3", "3-4", "0,3": classes as a list, lowest first; empty: wrong, and told. `most`: the highest number
+    // that a switch may have; those above seven are not classes of Sluice's, and told.
     std::vector<ClassId> classes_of(const Item& node, std::string_view text, unsigned most = classes - 1);
     std::optional<IpPrefix> interface_address(const Item& node, std::string_view text);
     // A name that Sluice can have: at most 32 of letters, digits, _ . and -.

@@ -18,18 +18,14 @@ class JsonEvents {
 
     JsonEvents(std::string_view text, std::istream& stream) : text_(text), stream_(stream) {}
 
-    bool null() {
-        return with([&](SourcePlace place) { built.null(place); });
-    }
+    bool null() { return built.null(take_place()), true; }
     bool boolean(bool value) { return word(value ? "true" : "false"); }
     bool number_integer(number_integer_t value) { return word(std::to_string(value)); }
     bool number_unsigned(number_unsigned_t value) { return word(std::to_string(value)); }
     bool number_float(number_float_t, const string_t& text) { return word(text); }
     bool string(string_t& text) { return word(text); }
     bool binary(binary_t&) { return false; }  // there is none in text
-    bool key(string_t& name) {
-        return with([&](SourcePlace place) { built.key(name, place); });
-    }
+    bool key(string_t& name) { return built.key(name, take_place()), true; }
     bool start_object(std::size_t) { return open(Item::Kind::map); }
     bool start_array(std::size_t) { return open(Item::Kind::list); }
     bool end_object() { return close(); }
@@ -49,29 +45,22 @@ class JsonEvents {
     Builder built;
 
   private:
-    template <class Act>
-    bool with(Act act) {
+    // Returns the place of the token that was read last, and goes on behind it.
+    SourcePlace take_place() {
         while (at_ < text_.size() && std::string_view(" \t\r\n,:").find(text_[at_]) != std::string_view::npos)
             step();
         const SourcePlace place{line_, static_cast<unsigned>(at_ - line_start_ + 1)};
         for (const std::size_t end = taken(); at_ < end;) step();
-        act(place);
-        return true;
+        return place;
     }
     void step() {
         if (text_[at_++] != '\n') return;
         ++line_;
         line_start_ = at_;
     }
-    bool word(std::string text) {
-        return with([&](SourcePlace place) { built.word(std::move(text), place); });
-    }
-    bool open(Item::Kind kind) {
-        return with([&](SourcePlace place) { built.open(kind, place); });
-    }
-    bool close() {
-        return with([&](SourcePlace) { built.close(); });
-    }
+    bool word(std::string text) { return built.word(std::move(text), take_place()), true; }
+    bool open(Item::Kind kind) { return built.open(kind, take_place()), true; }
+    bool close() { return take_place(), built.close(), true; }
 
     std::string_view text_;
     std::istream& stream_;

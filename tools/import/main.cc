@@ -73,8 +73,7 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
     if (!verdict.refusal.empty() && !arguments.force && !arguments.to_sonic) {
         complain(
             "{}sluice-import: nothing is written, because sluiced --check would refuse it for that; do: "
-            "import again "
-            "with --cell, --buffer or a mended file, or write it all the same with --force\n",
+            "import again with --cell, --buffer or a mended file, or write it all the same with --force\n",
             verdict.refusal);
         return exit_refused;
     }
@@ -145,26 +144,22 @@ void add_sections(ManPage& page) {
 std::vector<Option> options_of(Arguments& out) {
     constexpr std::uint64_t max_buffer_bytes = std::uint64_t{1} << 40;
     return {
-        {"output",
-         "FILE",
-         "or -o FILE: write the configuration there; without it stdout has it, and stderr the rest",
-         keep(out.out),
-         {},
-         {},
-         'o'},
+        {.name = "output",
+         .value = "FILE",
+         .help = "or -o FILE: write the configuration there; without it stdout has it, and stderr the rest",
+         .take = keep(out.out),
+         .letter = 'o'},
         {"from", "SOURCE",
          "sonic, cumulus or sluice; default: by the file's content, and sluice by a name that ends in .toml",
          keep_one_of<const char*>({{"sonic", "sonic"}, {"cumulus", "cumulus"}, {"sluice", "sluice"}},
                                   out.from)},
         {"to", "TARGET",
          "sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and "
-         "WRED_PROFILE "
-         "as JSON; default: sluice",
+         "WRED_PROFILE as JSON; default: sluice",
          keep_one_of<bool>({{"sonic", true}, {"sluice", false}}, out.to_sonic)},
         {"account", "FILE",
          "write what became of each line, one by one; the summary has those that are alike as one, and "
-         "counts "
-         "those taken as they are",
+         "counts those taken as they are",
          keep(out.account)},
         {"cable", "LENGTH", "of every port, instead of the file's: \"100m\"",
          keep_within(parse_length, print_length, 0, HeadroomInputs::max_cable_m, out.wishes.cable_m)},

@@ -66,8 +66,7 @@ void find_ports(Sonic& in) {
 // Tables that Sluice has nothing for, with the reason.
 void pass_tables(Sonic& in) {
     for (const auto& table : in.root.members) {
-        const auto found = std::find_if(passed.begin(), passed.end(),
-                                        [&](const Passed& p) { return p.table == table->name; });
+        const auto* const found = std::ranges::find(passed, table->name, &Passed::table);
         if (found != passed.end() && table->repeated.line == 0)
             in.account().nothing(
                 *table, fmt::format("{} ({})", found->why, print_count(table->members.size(), "line")));

@@ -67,7 +67,6 @@ class Buffers {
     std::map<std::string, Profile> profiles_;
     std::set<std::pair<const PortConfig*, unsigned>> groups_;
     std::map<std::pair<const Item*, const char*>, std::set<unsigned>> lossy_;
-    std::set<std::pair<std::string, PoolDirection>> misdirected_;  // told
 };
 
 void Buffers::add_pool(const std::string& name, PoolDirection direction, std::uint64_t size,
@@ -75,7 +74,7 @@ void Buffers::add_pool(const std::string& name, PoolDirection direction, std::ui
     std::string unique = name;
     if (in_.config().pools.contains(unique)) unique = name.substr(0, 25) + ".egress";
     in_.config().pools[unique] = {direction, size, headroom};
-    in_.out.shared_only.push_back(unique);
+    in_.out.shared_only.insert(unique);
     pools_[name][direction] = unique;
 }
 
@@ -87,11 +86,8 @@ void Buffers::take_pool(const Item& pool) {
         return in_.account().wrong(pool, fmt::format("more than {} pools", max_pools));
     std::uint64_t size = in_.out.wishes.buffer_bytes.value_or(unknown_pool_bytes);
     if (const Item* node = pool.find("size")) {
-        if (const auto bytes = in_.out.number(*node, 0, max_bytes)) {
-            size = *bytes;
-            in_.account().taken(*node,
-                                fmt::format("pool.{}.size, with reserves and headrooms on top", pool.name));
-        }
+        const std::string what = fmt::format("pool.{}.size, with reserves and headrooms on top", pool.name);
+        size = in_.out.take_number(node, 0, max_bytes, what).value_or(size);
     } else {
         in_.account().assumed(
             "BUFFER_POOL." + pool.name + ".size",
@@ -126,15 +122,13 @@ void Buffers::take_pools() {
 
 Profile Buffers::read(const Item& node) {
     Profile profile;
-    const auto size = [&](const char* field, std::optional<std::uint64_t>& out, const std::string& what) {
-        const Item* value = node.find(field);
-        if (value == nullptr) return;
-        out = in_.out.number(*value, 0, max_bytes);
-        if (out) in_.account().taken(*value, what);
+    const auto size = [&](const char* field) {
+        return in_.out.take_number(node.find(field), 0, max_bytes,
+                                   fmt::format("{} of the groups that go by it", field));
     };
-    size("xoff", profile.xoff, "xoff of the groups that go by it");
-    size("xon", profile.xon, "xon of the groups that go by it");
-    size("xon_offset", profile.xon_offset, "xon_offset of the groups that go by it");
+    profile.xoff = size("xoff");
+    profile.xon = size("xon");
+    profile.xon_offset = size("xon_offset");
     const Item* reserved = node.find("size");
     if (reserved != nullptr) profile.reserved = in_.out.number(*reserved, 0, max_bytes);
     if (profile.reserved && profile.xoff && *profile.xoff != 0 && *profile.reserved > *profile.xoff) {
@@ -208,15 +202,14 @@ std::optional<std::string> Buffers::pool_in(const Profile& profile, PoolDirectio
     const auto found = pool->second.find(direction);
     if (found != pool->second.end()) return found->second;
     const bool ingress = direction == PoolDirection::ingress;
-    if (misdirected_.emplace(profile.said_pool->path(), direction).second)
-        in_.account().left_out(
-            *profile.said_pool,
-            fmt::format("pool {} is {}, and {} goes by this profile: {} in the first {} pool instead",
-                        in_quotes(profile.pool), ingress ? "egress" : "ingress",
-                        ingress ? "BUFFER_PG" : "BUFFER_QUEUE", ingress ? "its groups are" : "its queues are",
-                        ingress ? "ingress" : "egress"),
-            fmt::format("name an {} pool there, or write type \"both\" at the pool",
-                        ingress ? "ingress" : "egress"));
+    const char* wanted = ingress ? "ingress" : "egress";
+    in_.account().left_out(
+        *profile.said_pool,
+        fmt::format("pool {} is {}, and {} goes by this profile: {} in the first {} pool instead",
+                    in_quotes(profile.pool), ingress ? "egress" : "ingress",
+                    ingress ? "BUFFER_PG" : "BUFFER_QUEUE", ingress ? "its groups are" : "its queues are",
+                    wanted),
+        fmt::format("name an {} pool there, or write type \"both\" at the pool", wanted));
     return std::nullopt;
 }
 
@@ -281,10 +274,7 @@ void Buffers::computed_groups() {
     const Item* all = in_.table("BUFFER_PROFILE");
     const Item* base = all == nullptr ? nullptr : all->find("ingress_lossless_profile");
     Profile profile;
-    if (base != nullptr && base->is_map()) {
-        profile = read(*base);
-        profiles_.try_emplace(base->name, profile);
-    }
+    if (base != nullptr && base->is_map()) profile = read(*base);
     unsigned computed = 0;
     unsigned without_cable = 0;
     for (auto& [name, port] : in_.config().ports)

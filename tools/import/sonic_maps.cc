@@ -97,14 +97,11 @@ void take_shaper(Sonic& in, const Item& reference, QosMap& map) {
 void read_pfc(Sonic& in, const Item& entry, QosMap& map) {
     if (const Item* enable = entry.find("pfc_enable")) {
         map.pfc = enable->word.empty() ? std::vector<ClassId>{} : in.out.classes_of(*enable, enable->word);
-        std::sort(map.pfc->begin(), map.pfc->end());
         in.account().taken(*enable, fmt::format("pfc = [{}]", enable->word));
     }
     const Item* watched = entry.find("pfcwd_sw_enable");
     if (watched == nullptr || watched->word.empty()) return;
-    auto classes = in.out.classes_of(*watched, watched->word);
-    std::sort(classes.begin(), classes.end());
-    if (map.pfc && classes == *map.pfc)
+    if (map.pfc == in.out.classes_of(*watched, watched->word))
         in.account().taken(*watched, "the watchdog watches every lossless queue");
     else
         in.account().assumed(*watched, "the watchdog watches every lossless queue, not these alone");

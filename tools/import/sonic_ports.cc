@@ -183,8 +183,7 @@ void take_watchdog(Sonic& in) {
     const Item* table = in.table("PFC_WD");
     if (table == nullptr) {
         in.account().assumed("PFC_WD",
-                             "no watchdog: SONiC watches the ports that its table names, and it "
-                             "names none");
+                             "no watchdog: SONiC watches the ports that its table names, and it names none");
         return;
     }
     for (const Item* entry : table->entries()) {

@@ -46,53 +46,37 @@ class Queues {
 
     Sonic& in_;
     std::set<std::string> wreds_;
-    std::map<std::string, QueueConfig> read_;  // schedulers by name
 };
 
 void Queues::scheduler(const Item& reference, QueueConfig& queue) {
     const Item* node = in_.entry_of(reference, "SCHEDULER");
     if (node == nullptr) return;
-    auto [known, is_new] = read_.try_emplace(node->name);
-    QueueConfig& made = known->second;
-    if (is_new) {
-        made.scheduler = QueueScheduler::dwrr;
-        made.weight = 1;
-        if (const Item* type = node->find("type")) {
-            if (type->word == "STRICT") made.scheduler = QueueScheduler::strict;
-            if (type->word == "STRICT" || type->word == "DWRR")
-                in_.account().taken(*type, "scheduler of the queues that go by it");
-            else if (type->word == "WRR")
-                in_.account().assumed(*type, "scheduler = \"dwrr\": by bytes, not by packets");
-            else
-                in_.account().wrong(*type, in_quotes(type->word) + " is none of DWRR, WRR, STRICT");
-        }
-        if (const Item* weight = node->find("weight"))
-            if (const auto n = in_.out.number(*weight, 1, 255)) {
-                made.weight = static_cast<std::uint8_t>(*n);
-                in_.account().taken(*weight, "weight of the queues that go by it");
-            }
-        made.min_rate = read_rate(in_, *node, "cir", "min_rate").value_or(Rate{});
-        if (const Item* burst = node->find("cbs"))
-            in_.account().nothing(*burst, "a min_rate has no burst: a queue below it is served first");
-        const SonicShaper shaper = read_shaper(in_, *node, "max_rate", "max_burst");
-        made.max_rate = shaper.rate;
-        made.max_burst_bytes = shaper.burst_bytes;
+    queue.scheduler = QueueScheduler::dwrr;
+    if (const Item* type = node->find("type")) {
+        if (type->word == "STRICT") queue.scheduler = QueueScheduler::strict;
+        if (type->word == "STRICT" || type->word == "DWRR")
+            in_.account().taken(*type, "scheduler of the queues that go by it");
+        else if (type->word == "WRR")
+            in_.account().assumed(*type, "scheduler = \"dwrr\": by bytes, not by packets");
+        else
+            in_.account().wrong(*type, in_quotes(type->word) + " is none of DWRR, WRR, STRICT");
     }
-    queue.scheduler = made.scheduler;
-    queue.weight = made.weight;
-    queue.min_rate = made.min_rate;
-    queue.max_rate = made.max_rate;
-    queue.max_burst_bytes = made.max_burst_bytes;
+    const Item* weight = node->find("weight");
+    queue.weight = static_cast<std::uint8_t>(
+        in_.out.take_number(weight, 1, 255, "weight of the queues that go by it").value_or(1));
+    queue.min_rate = read_rate(in_, *node, "cir", "min_rate").value_or(Rate{});
+    if (const Item* burst = node->find("cbs"))
+        in_.account().nothing(*burst, "a min_rate has no burst: a queue below it is served first");
+    const SonicShaper shaper = read_shaper(in_, *node, "max_rate", "max_burst");
+    queue.max_rate = shaper.rate;
+    queue.max_burst_bytes = shaper.burst_bytes;
     in_.account().taken(reference, "scheduler and weight of the queue");
 }
 
 void Queues::read_curve(const Item& node, const char* color, WredCurveConfig& curve) {
-    const auto number = [&](const char* field, std::uint64_t high) -> std::optional<std::uint64_t> {
-        const Item* value = node.find(fmt::format("{}_{}", color, field));
-        if (value == nullptr) return std::nullopt;
-        const auto read = in_.out.number(*value, 0, high);
-        if (read) in_.account().taken(*value, fmt::format("wred.{}, {}", node.name, color));
-        return read;
+    const auto number = [&](const char* field, std::uint64_t high) {
+        return in_.out.take_number(node.find(fmt::format("{}_{}", color, field)), 0, high,
+                                   fmt::format("wred.{}, {}", node.name, color));
     };
     curve.min_bytes = number("min_threshold", max_bytes);
     curve.max_bytes = number("max_threshold", max_bytes);

@@ -141,21 +141,19 @@ std::string Writer::wred(const std::string& name, const WredProfile& profile) {
                   {"ecn", profile.ecn ? "ecn_all" : "ecn_none"}};
     const auto said = config_.wred.find(name);
     constexpr std::array<const char*, colors> names{"green", "yellow", "red"};
+    constexpr std::array<WredCurveConfig WredConfig::*, colors> curves{&WredConfig::green,
+                                                                       &WredConfig::yellow, &WredConfig::red};
     for (unsigned n = 0; n < colors; ++n) {
         const WredCurve& curve = marks_alone && profile.has_ect ? profile.ect : profile.color[n];
-        if (said != config_.wred.end() && n != 0) {
-            // A color that the file leaves out is the green one.
-            const WredCurveConfig& own = n == 1 ? said->second.yellow : said->second.red;
-            if (own == WredCurveConfig{}) continue;
-        }
+        const WredCurveConfig* own = said == config_.wred.end() ? nullptr : &(said->second.*curves[n]);
+        // A color that the file leaves out is the green one.
+        if (own != nullptr && n != 0 && *own == WredCurveConfig{}) continue;
         entry[fmt::format("{}_min_threshold", names[n])] = word(curve.min());
         entry[fmt::format("{}_max_threshold", names[n])] = word(curve.max());
         const std::uint64_t before = curve.max() == 0 ? 0 : curve.probability(curve.max() - 1);
         std::uint64_t percent = (before * 100 + certainty / 2) / certainty;
-        if (said != config_.wred.end()) {
-            const auto& own = n == 0 ? said->second.green : n == 1 ? said->second.yellow : said->second.red;
-            if (own.probability) percent = own.probability->parts_per_billion / Chance::one_percent;
-        }
+        if (own != nullptr && own->probability)
+            percent = own->probability->parts_per_billion / Chance::one_percent;
         entry[fmt::format("{}_drop_probability", names[n])] = word(percent);
     }
     return named(out_["WRED_PROFILE"], name, entry);

@@ -45,8 +45,7 @@ std::string text_of(const Lacking& lacking) {
     const Lack& lack = lacking.lack;
     std::string out = fmt::format("  {}, {}", ports_text(lacking.ports),
                                   std::popcount(lacking.classes) == 1 ? "class" : "classes");
-    for (unsigned n = 0; n < classes; ++n)
-        if ((lacking.classes >> n & 1U) != 0) out += fmt::format(" {}", n);
+    for_each_class(lacking.classes, [&](ClassId n) { out += fmt::format(" {}", n); });
     out +=
         fmt::format(": would lose packets at {}, {} and MTU {}: headroom short by {}", print_rate(lack.speed),
                     print_length(lack.cable_m), lack.mtu, kilobytes(lack.needed - lack.given));
@@ -81,15 +80,9 @@ std::vector<Lacking> lacks_of(const EffectiveQos& qos, const Config& config) {
             HeadroomInputs sonic = effective.headroom.inputs;
             sonic.flavour = HeadroomFlavour::sonic;
             const PortConfig& said = config.ports.at(port_name);
-            const Lack lack{given,
-                            needed,
-                            headroom(sonic).xoff_bytes,
-                            said.speed,
-                            said.cable_m,
-                            said.mtu,
-                            longest_cable(effective.headroom.inputs, effective.group[n].headroom_cells)};
-            auto known = std::find_if(lacks.begin(), lacks.end(),
-                                      [&](const Lacking& other) { return other.lack == lack; });
+            Lack lack{given, needed, headroom(sonic).xoff_bytes, said.speed, said.cable_m, said.mtu, {}};
+            lack.enough_for_m = longest_cable(effective.headroom.inputs, effective.group[n].headroom_cells);
+            auto known = std::ranges::find(lacks, lack, &Lacking::lack);
             if (known == lacks.end()) known = lacks.insert(lacks.end(), {lack, {}, 0});
             if (known->ports.empty() || known->ports.back() != port_name) known->ports.push_back(port_name);
             known->classes |= 1U << n;
