@@ -67,13 +67,8 @@ PayloadSpec FlowSource::payload_spec(std::uint64_t n) const {
 void FlowSource::build_frame(Frame& frame) {
     const std::uint64_t n = sent_;
     const LinkFields link{flow_.destination_mac, flow_.source_mac, flow_.tags};
-    const IpFields ip{flow_.source,
-                      flow_.destination,
-                      flow_.tos,
-                      flow_.ttl,
-                      static_cast<std::uint16_t>(flow_.id + n),
-                      {},
-                      0};
+    const IpFields ip{flow_.source, flow_.destination, flow_.tos, flow_.ttl,
+                      static_cast<std::uint16_t>(flow_.id + n)};
     switch (flow_.kind) {
         case Kind::roce:
             return build_roce(frame, link, ip, roce_fields(n), payload_spec(n));

@@ -17,7 +17,7 @@ class FlowSource {
 
     bool done() const { return done_; }
     Duration next() const { return next_; }  // not before this, since the start of the recipe
-    bool is_mac_control() const { return flow_.kind == Kind::pfc || flow_.kind == Kind::pause; }
+    bool is_mac_control() const { return traffic::is_mac_control(flow_.kind); }
     // Makes the next frame if it may still leave at `now`; else the flow is done, and false.
     bool build(Duration now, Frame& frame);
 

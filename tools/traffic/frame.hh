@@ -37,7 +37,7 @@ struct IpFields {
     std::uint8_t ttl = 64;
     std::uint16_t id = 0;
     // IPv4 options (a multiple of 4), or IPv6 extension headers whose last names the transport protocol.
-    std::span<const std::uint8_t> extra;
+    std::span<const std::uint8_t> extra{};
     std::uint8_t first_extension = 0;  // IPv6: type of the first of `extra`
 };
 

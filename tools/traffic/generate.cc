@@ -1,9 +1,9 @@
 #include "tools/traffic/generate.hh"
 
+#include <compare>
 #include <deque>
 #include <memory>
 #include <queue>
-#include <tuple>
 
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
@@ -18,7 +18,7 @@ constexpr Duration max_recipe = seconds(100LL * 86'400);
 struct Turn {
     Duration at;
     std::size_t index;  // of the source
-    bool operator>(const Turn& other) const { return std::tie(at, index) > std::tie(other.at, other.index); }
+    auto operator<=>(const Turn&) const = default;
 };
 using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<>>;
 

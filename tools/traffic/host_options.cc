@@ -6,19 +6,19 @@
 
 #include "control/config/schema/config.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
 #include "control/config/text/say.hh"
 
 namespace sluice::traffic {
 namespace {
 
 constexpr std::string_view about =
-    "A RoCE host on an interface of the kernel: queue pairs with messages, retransmission, DCQCN "
-    "and CNPs. Its times are scaled: a line of 100M, a thousand times slower, is one of 100G to "
-    "the NIC, with the times of one. Lines of JSON say what happens; standard input takes "
-    "`start`, `stop` and `show`, and prints the account once more when it ends. With `--answers "
-    "no` a message is complete when it is sent, nothing is sent again, and the host that "
-    "receives counts what came, what is lost (gaps of PSNs) and what came late. With `--cc none "
-    "--pps N --scale 1` that is a fixed rate.";
+    "A RoCE host on an interface of the kernel: queue pairs with messages, retransmission, DCQCN and CNPs. "
+    "Its times are scaled: a line of 100M, a thousand times slower, is one of 100G to the NIC, with the "
+    "times of one. Lines of JSON say what happens; standard input takes `start`, `stop` and `show`, and "
+    "prints the account once more when it ends. With `--answers no` a message is complete when it is sent, "
+    "nothing is sent again, and the host that receives counts what came, what is lost (gaps of PSNs) and "
+    "what came late. With `--cc none --pps N --scale 1` that is a fixed rate.";
 constexpr std::string_view about_numbers =
     "Queue pairs have numbers by one rule: with --qps Q, queue pair k for the host in place p of "
     "--hosts (both from 0) is 0x100 + 2pQ + k where it requests, and 0x100 + (2p + 1)Q + k where "
@@ -31,15 +31,12 @@ using Kind = roce::Requester::Kind;
 ParsedValue<std::vector<IpAddress>> parse_addresses(std::string_view text) {
     const auto refuse = [](std::string wrong) { return tl::unexpected(ValueError{std::move(wrong), {}}); };
     std::vector<IpAddress> list;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        const std::string_view one = text.substr(at, end - at);
+    for (const std::string& one : sluice::split(text, ',')) {
         const auto address = parse_address(one);
         if (!address) return refuse(fmt::format("holds {}, which {}", in_quotes(one), address.error().wrong));
         if (std::ranges::find(list, *address) != list.end())
             return refuse(fmt::format("names {} twice", one));
         list.push_back(*address);
-        at = end + 1;
     }
     if (list.size() > max_hosts) return refuse(fmt::format("names more than {} hosts", max_hosts));
     return list;
@@ -85,8 +82,7 @@ std::vector<Option> options_of(HostOptions& o) {
          keep_within(parse_size, print_size, 0, 1ULL << 40, o.window_bytes)},
         {"timeout", "TIME",
          "Until all is sent again from the oldest unacknowledged packet; scaled. It knows no buffers: write "
-         "at "
-         "least twice the time to drain those on the way (4ms).",
+         "at least twice the time to drain those on the way (4ms).",
          time(microseconds(1), seconds(100), o.timeout)},
         {"retry_count", "N", "Retries without progress that a queue pair survives, or unlimited (7).",
          [&o](const std::string& text) {

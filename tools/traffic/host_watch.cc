@@ -35,8 +35,7 @@ HostWatch::HostWatch(const HostOptions& options, const roce::Nic& nic, std::FILE
     for (Seen& seen : seen_) seen.rate = options.rate.bits_per_second;
     tell(out_,
          "{{\"event\": \"start\", \"scale\": {0}, \"rate\": {1}, \"note\": \"times are scaled: those of "
-         "DCQCN, "
-         "CNPs and time-outs are {0} times those of a NIC of {2} Gb/s\"}}\n",
+         "DCQCN, CNPs and time-outs are {0} times those of a NIC of {2} Gb/s\"}}\n",
          options_.scale, options_.rate.bits_per_second,
          static_cast<double>(options_.nic_rate().bits_per_second) / 1e9);
 }
@@ -102,20 +101,14 @@ bool HostWatch::sending() const {
 }
 
 std::string HostWatch::account(const std::string& more) const {
-    roce::QpStatistics sum;
+    using Qp = roce::QpStatistics;
+    Qp sum;
     std::uint64_t again = 0, timeouts = 0, failed_qps = 0, rate = 0;
     for (const roce::QueuePair& qp : nic_.queue_pairs()) {
-        const roce::QpStatistics& one = qp.statistics;
-        sum.completed += one.completed;
-        sum.failed += one.failed;
-        sum.completed_bytes += one.completed_bytes;
-        sum.delivered += one.delivered;
-        sum.delivered_bytes += one.delivered_bytes;
-        sum.wrong_payload += one.wrong_payload;
-        sum.ce_received += one.ce_received;
-        sum.cnps_sent += one.cnps_sent;
-        sum.cnps_received += one.cnps_received;
-        sum.data_packets += one.data_packets;
+        for (const auto counter :
+             {&Qp::completed, &Qp::failed, &Qp::completed_bytes, &Qp::delivered, &Qp::delivered_bytes,
+              &Qp::wrong_payload, &Qp::ce_received, &Qp::cnps_sent, &Qp::cnps_received, &Qp::data_packets})
+            sum.*counter += qp.statistics.*counter;
         again += retransmissions(qp);
         failed_qps += is_failed(qp) ? 1 : 0;
         if (qp.requester() == nullptr || qp.settings().flow != 0) continue;
@@ -126,12 +119,10 @@ std::string HostWatch::account(const std::string& more) const {
     return fmt::format(
         "{{\"event\": \"account\", \"scale\": {}, \"sending\": {}, \"rate\": {}, \"lowest_rate\": {}, "
         "\"rate_falls\": {}, \"rate_rises\": {}, \"recovered\": {}, \"completed\": {}, \"completed_bytes\": "
-        "{}, "
-        "\"failed\": {}, \"failed_qps\": {}, \"delivered\": {}, \"delivered_bytes\": {}, \"wrong_payload\": "
-        "{}, "
-        "\"marked\": {}, \"cnps_sent\": {}, \"cnps\": {}, \"sent\": {}, \"retransmitted\": {}, \"timeouts\": "
-        "{}, "
-        "\"frames_sent\": {}, \"frames_received\": {}, \"refused\": {}, \"strangers\": {}, {}}}\n",
+        "{}, \"failed\": {}, \"failed_qps\": {}, \"delivered\": {}, \"delivered_bytes\": {}, "
+        "\"wrong_payload\": {}, \"marked\": {}, \"cnps_sent\": {}, \"cnps\": {}, \"sent\": {}, "
+        "\"retransmitted\": {}, \"timeouts\": {}, \"frames_sent\": {}, \"frames_received\": {}, \"refused\": "
+        "{}, \"strangers\": {}, {}}}\n",
         options_.scale, sending(), rate, lowest_, falls_, rises_, recovered_, sum.completed,
         sum.completed_bytes, sum.failed, failed_qps, sum.delivered, sum.delivered_bytes, sum.wrong_payload,
         sum.ce_received, sum.cnps_sent, sum.cnps_received, sum.data_packets, again, timeouts, nic.frames_sent,

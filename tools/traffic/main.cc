@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "control/config/schema/command_line.hh"
+#include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
+#include "control/config/text/wrapped.hh"
 #include "control/serve/server/program.hh"
 #include "tools/traffic/capture.hh"
 #include "tools/traffic/failure.hh"
@@ -61,22 +63,12 @@ std::string recipe_help() {
     std::string text(recipe_text);
     text += "variants of malformed:\n";
     for (const MalformationInfo& info : malformations) {
-        text += fmt::format("  {:<20} {}{}\n", info.name, info.what,
-                            info.v4 && info.v6 ? ""
-                            : info.v4          ? " (IPv4)"
-                                               : " (IPv6)");
+        const char* only = info.v4 && info.v6 ? "" : info.v4 ? " (IPv4)" : " (IPv6)";
+        text += fmt::format("  {:<20} {}{}\n", info.name, info.what, only);
     }
-    text += "\nopcodes:\n ";
-    std::size_t column = 1;
-    for (const roce::Operation& operation : roce::operations()) {
-        if (column + operation.name.size() + 1 > 100) {
-            text += "\n ";
-            column = 1;
-        }
-        text += fmt::format(" {}", operation.name);
-        column += operation.name.size() + 1;
-    }
-    return text + "\n";
+    std::string opcodes;
+    for (const roce::Operation& operation : roce::operations()) append_item(opcodes, " ", operation.name);
+    return text + "\nopcodes:\n  " + wrapped(opcodes, 2, 100) + "\n";
 }
 
 struct Arguments {

@@ -282,8 +282,7 @@ class HostPeer {
             say("{}", watch_.account(port));
         else
             say("{{\"event\": \"account\", \"sending\": {}, \"sent\": {}, \"received\": {}, \"flows\": {}, "
-                "\"lost\": {}, "
-                "\"late\": {}, \"marked\": {}, \"bad_icrc\": {}, {}}}\n",
+                "\"lost\": {}, \"late\": {}, \"marked\": {}, \"bad_icrc\": {}, {}}}\n",
                 watch_.sending(), nic_.statistics().frames_sent - (unsent_ ? 1 : 0), arrived.received,
                 arrived_.count(), arrived.lost, arrived.late, arrived.marked, arrived_.bad_icrc(), port);
         std::fflush(stdout);

@@ -72,8 +72,6 @@ void read_host(std::string_view name, const toml::node& node, Recipe& recipe, Er
     recipe.hosts.push_back(std::move(host));
 }
 
-bool is_mac_control(Kind kind) { return kind == Kind::pfc || kind == Kind::pause; }
-
 const IpAddress* address_of(const Host& host, bool is_v6) {
     const auto found = std::ranges::find(host.addresses, is_v6, &IpAddress::is_v6);
     return found == host.addresses.end() ? nullptr : &*found;

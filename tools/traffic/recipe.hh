@@ -39,6 +39,8 @@ struct Host {
 };
 
 enum class Kind : std::uint8_t { roce, cnp, pfc, pause, udp, tcp, malformed };
+constexpr bool is_mac_control(Kind kind) { return kind == Kind::pfc || kind == Kind::pause; }
+constexpr bool is_roce_data(Kind kind) { return kind == Kind::roce || kind == Kind::malformed; }
 
 // Bytes of frame n: of a list in turn, or drawn from [low, high] when the list is empty.
 struct SizeRule {

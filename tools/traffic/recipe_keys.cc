@@ -83,12 +83,10 @@ std::optional<SizeRule> read_size(TableReader& reader, std::string_view key, std
 }
 
 void read_tos(TableReader& reader, Flow& flow) {
-    const std::uint64_t dscp_default = flow.kind == Kind::roce || flow.kind == Kind::malformed ? 26
-                                       : flow.kind == Kind::cnp                                ? 48
-                                                                                               : 0;
-    const bool ect = flow.kind == Kind::roce || flow.kind == Kind::malformed || flow.kind == Kind::cnp;
-    const auto dscp = reader.integer("dscp", 0, 63).value_or(dscp_default);
-    Ecn ecn = ect ? Ecn::ect0 : Ecn::not_ect;
+    const bool is_data = is_roce_data(flow.kind);
+    const bool is_cnp = flow.kind == Kind::cnp;
+    const auto dscp = reader.integer("dscp", 0, 63).value_or(is_data ? 26 : is_cnp ? 48 : 0);
+    Ecn ecn = is_data || is_cnp ? Ecn::ect0 : Ecn::not_ect;
     reader.choice(
         "ecn", {{"not-ect", Ecn::not_ect}, {"ect0", Ecn::ect0}, {"ect1", Ecn::ect1}, {"ce", Ecn::ce}}, ecn);
     flow.tos = static_cast<std::uint8_t>(dscp << 2 | static_cast<unsigned>(ecn));
@@ -241,8 +239,8 @@ void read_addressed(TableReader& reader, Flow& flow) {
         read_ports_of_flow(reader, flow);
     else
         read_queue_pairs(reader, flow);
-    if (flow.kind == Kind::roce || flow.kind == Kind::malformed) read_operations(reader, flow);
-    flow.size = SizeRule{{flow.kind == Kind::roce || flow.kind == Kind::malformed ? 1082U : 64U}, 0, 0};
+    if (is_roce_data(flow.kind)) read_operations(reader, flow);
+    flow.size = SizeRule{{is_roce_data(flow.kind) ? 1082U : 64U}, 0, 0};
     if (flow.kind == Kind::cnp) return;
     const auto size = read_size(reader, "size", min_recipe_frame_bytes);
     if (size) flow.size = *size;

@@ -59,9 +59,33 @@ std::uint64_t hash_of(std::span<const std::uint8_t> packet, bool v6) {
 // address and with another TTL or hop limit, and is otherwise the same. Of the first million packets.
 class RouterSides {
   public:
-    void see(std::span<const std::uint8_t> frame, const Dissection& d);
+    void see(std::span<const std::uint8_t> frame, const Dissection& d) {
+        if (d.ip_version == 0 || d.ip_end <= d.network) return;
+        const bool v6 = d.ip_version == 6;
+        const auto packet = frame.subspan(d.network, std::min(d.ip_end, frame.size()) - d.network);
+        const Seen now{packet[v6 ? v6_hops : v4_ttl], mac_at(frame, 6)};
+        const std::uint64_t hash = hash_of(packet, v6);
+        const auto before = seen_.find(hash);
+        if (before == seen_.end()) {
+            if (seen_.size() < max_seen) seen_.emplace(hash, now);
+            return;
+        }
+        if (before->second.ttl == now.ttl || before->second.source == now.source) return;
+        ++twice_;
+        const MacAddress& behind = now.ttl < before->second.ttl ? now.source : before->second.source;
+        if (senders_.size() < max_named) senders_.insert(behind);
+    }
+
     // Empty: they have one side alone.
-    std::string note() const;
+    std::string note() const {
+        if (twice_ == 0) return {};
+        std::string filter;
+        for (const MacAddress& mac : senders_) append_item(filter, " or ", "ether src " + print_mac(mac));
+        return fmt::format(
+            "{} came twice, with another TTL from another MAC: the capture has both sides of a router, and "
+            "such packets are switched twice; do: tcpdump -r CAPTURE -w ONE-SIDE 'not ({})'",
+            print_count(twice_, "packet"), filter);
+    }
 
   private:
     struct Seen {
@@ -73,42 +97,63 @@ class RouterSides {
     std::uint64_t twice_ = 0;
 };
 
-void RouterSides::see(std::span<const std::uint8_t> frame, const Dissection& d) {
-    if (d.ip_version == 0 || d.ip_end <= d.network) return;
-    const bool v6 = d.ip_version == 6;
-    const auto packet = frame.subspan(d.network, std::min(d.ip_end, frame.size()) - d.network);
-    const Seen now{packet[v6 ? v6_hops : v4_ttl], mac_at(frame, 6)};
-    const std::uint64_t hash = hash_of(packet, v6);
-    const auto before = seen_.find(hash);
-    if (before == seen_.end()) {
-        if (seen_.size() < max_seen) seen_.emplace(hash, now);
-        return;
-    }
-    if (before->second.ttl == now.ttl || before->second.source == now.source) return;
-    ++twice_;
-    const MacAddress& behind = now.ttl < before->second.ttl ? now.source : before->second.source;
-    if (senders_.size() < max_named) senders_.insert(behind);
-}
-
-std::string RouterSides::note() const {
-    if (twice_ == 0) return {};
-    std::string filter;
-    for (const MacAddress& mac : senders_)
-        filter += fmt::format("{}ether src {}", filter.empty() ? "" : " or ", print_mac(mac));
-    return fmt::format(
-        "{} came twice, with another TTL from another MAC: the capture has both sides of a router, "
-        "and such packets are switched twice; do: tcpdump -r CAPTURE -w ONE-SIDE 'not ({})'",
-        print_count(twice_, "packet"), filter);
+// RoCEv2 data or ACK that the preset's map does not take to the lossless class.
+bool is_unclassed_roce(std::span<const std::uint8_t> frame, const Dissection& d) {
+    const std::size_t bth = d.transport + sizeof(UdpHeader);
+    if (d.transport == 0 || d.protocol != ip_protocol::udp || bth >= frame.size()) return false;
+    if (load_be<std::uint16_t>(frame.data() + d.transport + 2) != roce_udp_port) return false;
+    return frame[bth] != cnp_opcode && MapConfig{}.dscp_to_tc[d.tos >> 2] != lossless_class;
 }
 
 class Splitter {
   public:
     explicit Splitter(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
-    void add(const CapturedFrame& frame);
-    void close();
+    void add(const CapturedFrame& frame) {
+        const Dissection d = dissect(frame.bytes);
+        const std::size_t port = place(frame, d);
+        if (is_unclassed_roce(frame.bytes, d)) ++unclassed_roce_;
+        sides_.see(frame.bytes, d);
+        writers_[port].write(frame);
+        ++ports_[port].frames;
+        ports_[port].bytes += frame.wire_length;
+    }
 
-    SplitSummary summary() const;
+    void close() {
+        for (CaptureWriter& writer : writers_) writer.close();
+        for (const auto& [address, claim] : claims_)
+            ports_[port_of_.at(claim.mac)].addresses.push_back(address);
+    }
+
+    SplitSummary summary() const {
+        SplitSummary summary{ports_, {}};
+        const auto note = [&summary](std::uint64_t count, std::string_view what) {
+            if (count == 0) return;
+            summary.notes.push_back(fmt::format("{} {}; entered at h0", print_count(count, "frame"), what));
+        };
+        note(unusual_.group, "with a group address as source MAC");
+        note(unusual_.zero_control, "of MAC control with a zero source MAC");
+        note(unusual_.cut, "too short to have a source MAC");
+        if (ports_.back().more_macs != 0) {
+            summary.notes.push_back(fmt::format("{} MAC addresses beyond the limit of {} ports share {}",
+                                                ports_.back().more_macs, max_split_ports,
+                                                ports_.back().name));
+        }
+        const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
+        if (std::ranges::any_of(claims_, zero)) {
+            summary.notes.push_back(
+                fmt::format("stations with MAC address zero are neighbors with {}", print_mac(stand_in_mac)));
+        }
+        if (unclassed_roce_ != 0)
+            summary.notes.push_back(
+                fmt::format("{} came with a DSCP of no lossless class: roce_tc = {} makes them "
+                            "lossless whatever their DSCP",
+                            print_count(unclassed_roce_, "RoCEv2 packet"), lossless_class));
+        if (std::string both = sides_.note(); !both.empty()) summary.notes.push_back(std::move(both));
+        if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
+        return summary;
+    }
+
     const std::map<IpAddress, Claim>& claims() const { return claims_; }
     // RoCE data came whose DSCP is in no lossless class of the preset.
     bool needs_roce_class() const { return unclassed_roce_ != 0; }
@@ -121,11 +166,61 @@ class Splitter {
         std::uint64_t zero_control = 0;
     };
 
-    std::size_t port_for(const MacAddress& mac);
-    std::size_t first_port();
-    void open_port();
-    std::size_t place(const CapturedFrame& frame, const Dissection& d);
-    void claim(const IpAddress& address, const Claim& claim);
+    std::size_t port_for(const MacAddress& mac) {
+        if (const auto found = port_of_.find(mac); found != port_of_.end()) return found->second;
+        if (ports_.empty() || (ports_.back().mac && ports_.size() < max_split_ports)) open_port();
+        SplitPort& port = ports_.back();
+        if (port.mac)
+            ++port.more_macs;
+        else
+            port.mac = mac;
+        port_of_.emplace(mac, ports_.size() - 1);
+        return ports_.size() - 1;
+    }
+
+    // Frames may need the first port before a MAC has claimed it; the first MAC then takes it over.
+    std::size_t first_port() {
+        if (ports_.empty()) open_port();
+        return 0;
+    }
+
+    void open_port() {
+        ports_.push_back({fmt::format("h{}", ports_.size()), {}, 0, 0, 0, {}});
+        writers_.emplace_back((folder_ / (ports_.back().name + ".pcap")).string());
+    }
+
+    std::size_t place(const CapturedFrame& frame, const Dissection& d) {
+        if (frame.bytes.size() < addresses_bytes) {
+            ++unusual_.cut;
+            return first_port();
+        }
+        const MacAddress destination = mac_at(frame.bytes, 0);
+        const MacAddress source = mac_at(frame.bytes, 6);
+        std::size_t port = 0;
+        const bool zero_control = d.ether_type == ether_type::mac_control && source == MacAddress{};
+        if (source.is_group() || zero_control) {
+            ++(zero_control ? unusual_.zero_control : unusual_.group);
+            port = first_port();
+        } else {
+            port = port_for(source);
+        }
+        if (!destination.is_group()) port_for(destination);
+        if (d.ip_version == 0) return port;
+        if (!source.is_group()) claim(d.source, {true, frame.timestamp_ns, source});
+        if (!destination.is_group()) claim(d.destination, {false, frame.timestamp_ns, destination});
+        return port;
+    }
+
+    void claim(const IpAddress& address, const Claim& claim) {
+        if (!is_routable(address)) return;
+        const auto [found, added] = claims_.emplace(address, claim);
+        if (added && claims_.size() > max_split_addresses) {
+            throw Failure{fmt::format("more than {} IP addresses", max_split_addresses)};
+        }
+        Claim& old = found->second;
+        const bool better = claim.as_source != old.as_source ? claim.as_source : claim.at_ns < old.at_ns;
+        if (!added && better) old = claim;
+    }
 
     std::filesystem::path folder_;
     std::vector<SplitPort> ports_;
@@ -136,114 +231,6 @@ class Splitter {
     std::uint64_t unclassed_roce_ = 0;
     RouterSides sides_;
 };
-
-// RoCEv2 data or ACK that the preset's map does not take to the lossless class.
-bool is_unclassed_roce(std::span<const std::uint8_t> frame, const Dissection& d) {
-    constexpr std::size_t udp_header_bytes = 8;
-    const std::size_t bth = d.transport + udp_header_bytes;
-    if (d.transport == 0 || d.protocol != ip_protocol::udp || bth >= frame.size()) return false;
-    if (load_be<std::uint16_t>(frame.data() + d.transport + 2) != roce_udp_port) return false;
-    return frame[bth] != cnp_opcode && MapConfig{}.dscp_to_tc[d.tos >> 2] != lossless_class;
-}
-
-void Splitter::open_port() {
-    ports_.push_back({fmt::format("h{}", ports_.size()), {}, 0, 0, 0, {}});
-    writers_.emplace_back((folder_ / (ports_.back().name + ".pcap")).string());
-}
-
-// Frames may need the first port before a MAC has claimed it; the first MAC then takes it over.
-std::size_t Splitter::first_port() {
-    if (ports_.empty()) open_port();
-    return 0;
-}
-
-std::size_t Splitter::port_for(const MacAddress& mac) {
-    if (const auto found = port_of_.find(mac); found != port_of_.end()) return found->second;
-    if (ports_.empty() || (ports_.back().mac && ports_.size() < max_split_ports)) open_port();
-    SplitPort& port = ports_.back();
-    if (port.mac)
-        ++port.more_macs;
-    else
-        port.mac = mac;
-    port_of_.emplace(mac, ports_.size() - 1);
-    return ports_.size() - 1;
-}
-
-std::size_t Splitter::place(const CapturedFrame& frame, const Dissection& d) {
-    if (frame.bytes.size() < addresses_bytes) {
-        ++unusual_.cut;
-        return first_port();
-    }
-    const MacAddress destination = mac_at(frame.bytes, 0);
-    const MacAddress source = mac_at(frame.bytes, 6);
-    std::size_t port = 0;
-    const bool zero_control = d.ether_type == ether_type::mac_control && source == MacAddress{};
-    if (source.is_group() || zero_control) {
-        ++(zero_control ? unusual_.zero_control : unusual_.group);
-        port = first_port();
-    } else {
-        port = port_for(source);
-    }
-    if (!destination.is_group()) port_for(destination);
-    if (d.ip_version == 0) return port;
-    if (!source.is_group()) claim(d.source, {true, frame.timestamp_ns, source});
-    if (!destination.is_group()) claim(d.destination, {false, frame.timestamp_ns, destination});
-    return port;
-}
-
-void Splitter::claim(const IpAddress& address, const Claim& claim) {
-    if (!is_routable(address)) return;
-    const auto [found, added] = claims_.emplace(address, claim);
-    if (added && claims_.size() > max_split_addresses) {
-        throw Failure{fmt::format("more than {} IP addresses", max_split_addresses)};
-    }
-    Claim& old = found->second;
-    const bool better = claim.as_source != old.as_source ? claim.as_source : claim.at_ns < old.at_ns;
-    if (!added && better) old = claim;
-}
-
-void Splitter::add(const CapturedFrame& frame) {
-    const Dissection d = dissect(frame.bytes);
-    const std::size_t port = place(frame, d);
-    if (is_unclassed_roce(frame.bytes, d)) ++unclassed_roce_;
-    sides_.see(frame.bytes, d);
-    writers_[port].write(frame);
-    ++ports_[port].frames;
-    ports_[port].bytes += frame.wire_length;
-}
-
-void Splitter::close() {
-    for (CaptureWriter& writer : writers_) writer.close();
-    for (const auto& [address, claim] : claims_) ports_[port_of_.at(claim.mac)].addresses.push_back(address);
-}
-
-SplitSummary Splitter::summary() const {
-    SplitSummary summary{ports_, {}};
-    const auto note = [&summary](std::uint64_t count, std::string_view what) {
-        if (count == 0) return;
-        summary.notes.push_back(fmt::format("{} {}; entered at h0", print_count(count, "frame"), what));
-    };
-    note(unusual_.group, "with a group address as source MAC");
-    note(unusual_.zero_control, "of MAC control with a zero source MAC");
-    note(unusual_.cut, "too short to have a source MAC");
-    if (ports_.back().more_macs != 0) {
-        summary.notes.push_back(fmt::format("{} MAC addresses beyond the limit of {} ports share {}",
-                                            ports_.back().more_macs, max_split_ports, ports_.back().name));
-    }
-    const auto zero = [](const auto& entry) { return entry.second.mac == MacAddress{}; };
-    if (std::ranges::any_of(claims_, zero)) {
-        summary.notes.push_back(
-            fmt::format("stations with MAC address zero are neighbors with {}", print_mac(stand_in_mac)));
-    }
-    if (unclassed_roce_ != 0)
-        summary.notes.push_back(
-            fmt::format("{} came with a DSCP of no lossless class: roce_tc = {} makes them "
-                        "lossless whatever their DSCP",
-                        print_count(unclassed_roce_, "RoCEv2 packet"), lossless_class));
-    if (std::string both = sides_.note(); !both.empty()) summary.notes.push_back(std::move(both));
-    if (claims_.empty()) summary.notes.emplace_back("no routable IP address: nothing will be forwarded");
-    return summary;
-}
 
 // A configuration quotes the folder in a DPDK device string inside a TOML string; neither has an escape that
 // both understand.
@@ -313,13 +300,9 @@ std::uint64_t merge(std::vector<Input>& inputs, Splitter& splitter) {
     std::uint64_t frames = 0;
     for (Input& input : inputs) input.advance();
     while (true) {
-        Input* earliest = nullptr;
-        for (Input& input : inputs) {
-            if (!input.at_end &&
-                (earliest == nullptr || input.frame.timestamp_ns < earliest->frame.timestamp_ns))
-                earliest = &input;
-        }
-        if (earliest == nullptr) return frames;
+        const auto earliest = std::ranges::min_element(
+            inputs, {}, [](const Input& input) { return std::pair(input.at_end, input.frame.timestamp_ns); });
+        if (earliest->at_end) return frames;
         splitter.add(earliest->frame);
         earliest->advance();
         if (++frames % frames_between_checks == 0) stop_if_interrupted();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
 namespace sluice::traffic {
 
@@ -68,20 +69,15 @@ std::optional<std::uint64_t> TableReader::integer(std::string_view key, std::uin
     const toml::node* found = node(key);
     if (found == nullptr) return std::nullopt;
     const auto value = found->value_exact<std::int64_t>();
-    if (value && *value >= 0 && static_cast<std::uint64_t>(*value) >= least &&
-        static_cast<std::uint64_t>(*value) <= greatest) {
+    if (value && std::cmp_less_equal(least, *value) && std::cmp_less_equal(*value, greatest))
         return static_cast<std::uint64_t>(*value);
-    }
     refuse(*found, key, fmt::format("{} is not an integer from {} to {}", shown(*found), least, greatest));
     return std::nullopt;
 }
 
 std::optional<std::string> TableReader::text(std::string_view key) {
-    const toml::node* found = node(key);
-    if (found == nullptr) return std::nullopt;
-    if (auto value = found->value_exact<std::string>()) return value;
-    refuse(*found, key, fmt::format("{} is not a text in quotes", shown(*found)));
-    return std::nullopt;
+    const auto as_it_is = [](std::string_view text) { return ParsedValue<std::string>(text); };
+    return parsed<std::string>(key, as_it_is, "a text in quotes");
 }
 
 std::optional<Duration> TableReader::duration(std::string_view key) {
