@@ -331,11 +331,6 @@ def draw_rows(picture, title, rows, color):
     picture.bars(title + few, rows[:most], color)
 
 
-def verdict_text(verdict):
-    color = {None: INK, True: GOOD, False: BAD}[verdict['lossless']]
-    return verdict['headline'][:100], color
-
-
 def write_whole(path, text):
     """The file appears whole or not at all."""
     part = f'{path}.sluice-part'
@@ -357,8 +352,9 @@ def main():
     with open(sys.argv[1], encoding='utf-8') as file:
         trace = json.load(file)
     picture = Picture(trace['end_ps'])
-    said, color = verdict_text(trace['verdict'])
-    picture.text(LEFT, 50, said, color=color, size=14, weight='bold')
+    verdict = trace['verdict']
+    color = {None: INK, True: GOOD, False: BAD}[verdict['lossless']]
+    picture.text(LEFT, 50, verdict['headline'][:100], color=color, size=14, weight='bold')
     samples = Samples(trace['samples'], trace['end_ps'])
     ports, end = trace['ports'], trace['end_ps']
     draw_rates(picture, samples)
