@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "control/config/schema/values.hh"
+#include "control/fabric/workload/flow_values.hh"
 
 namespace sluice::fabric {
 
@@ -35,12 +36,6 @@ constexpr std::array units{
          [](std::uint64_t bits) { return toml_string(print_rate({bits})); }},
     Unit{read_as<parse_size, std::identity{}>,
          [](std::uint64_t bytes) { return toml_string(print_size(bytes)); }}};
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
 
 }  // namespace
 

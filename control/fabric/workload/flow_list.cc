@@ -1,0 +1,129 @@
+#include "control/fabric/workload/flow_list.hh"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <numeric>
+
+#include "control/fabric/workload/list_maker.hh"
+#include "control/fabric/workload/text_lines.hh"
+
+namespace sluice::fabric {
+namespace {
+
+tl::unexpected<std::vector<ConfigError>> refused(const std::string& file, std::string wrong,
+                                                 std::string remedy) {
+    return tl::unexpected(std::vector{ConfigError{file, {}, {}, std::move(wrong), {}, std::move(remedy)}});
+}
+
+// Goes to the first line that says something. A header of CSV may stand in a comment.
+bool find_first(TextLines& lines) {
+    while (lines.next()) {
+        const std::string_view line = trimmed(lines.text());
+        if (!is_blank(line) || is_csv_header(line)) return true;
+    }
+    return false;
+}
+
+ListFormat format_of(std::string_view line) {
+    if (is_csv_header(line)) return ListFormat::csv;
+    const std::string_view first = trimmed(line.substr(0, line.find('#')));
+    return parse_integer(first) ? ListFormat::hpcc : ListFormat::automatic;
+}
+
+FlowListResult read_lines(TextLines& lines, ListMaker& maker) {
+    if (!find_first(lines)) return maker.finish(lines);
+    ListFormat format = maker.settings().format;
+    if (format == ListFormat::automatic) format = format_of(trimmed(lines.text()));
+    if (format == ListFormat::csv)
+        read_csv(lines, maker);
+    else if (format == ListFormat::hpcc)
+        read_hpcc(lines, maker);
+    else
+        maker.refuse(
+            {lines.number(), 1},
+            "the first line is neither a header with columns for source, destination and size (csv) nor "
+            "the number of flows (hpcc)",
+            "write a first line such as: src,dst,size,start");
+    return maker.finish(lines);
+}
+
+class OpenFile {
+  public:
+    explicit OpenFile(const std::string& path)
+        : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}  // a FIFO must not block
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() {
+        if (fd_ >= 0) static_cast<void>(::close(fd_));  // only read from
+    }
+    bool is_open() const { return fd_ >= 0; }
+    bool is_regular() const {
+        struct stat status {};
+        return fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+    }
+    std::ptrdiff_t read(std::span<char> block) const {
+        std::ptrdiff_t got = 0;
+        do got = ::read(fd_, block.data(), block.size());
+        while (got < 0 && errno == EINTR);
+        return got;
+    }
+
+  private:
+    int fd_;
+};
+
+FlowListResult read_from(TextLines::Source source, const std::string& file,
+                         std::span<const std::string> hosts, const FlowListSettings& settings) try {
+    TextLines lines(std::move(source));
+    ListMaker maker(file, hosts, settings);
+    return read_lines(lines, maker);
+} catch (const std::bad_alloc&) {
+    return refused(file, "there is not enough memory for its flows", "divide it");
+}
+
+}  // namespace
+
+std::string_view to_string(ListFormat format) {
+    return format == ListFormat::csv ? "csv" : format == ListFormat::hpcc ? "hpcc" : "auto";
+}
+
+std::string_view FlowList::name_of(const ListedFlow& flow) const {
+    return flow.name == ListedFlow::none ? std::string_view{} : std::string_view(names.c_str() + flow.name);
+}
+
+std::uint64_t FlowList::bytes() const {
+    return std::accumulate(flows.begin(), flows.end(), std::uint64_t{},
+                           [](std::uint64_t sum, const ListedFlow& flow) { return sum + flow.bytes; });
+}
+
+std::uint64_t FlowList::memory_bytes() const {
+    return flows.capacity() * sizeof(ListedFlow) + names.capacity();
+}
+
+FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,
+                              const FlowListSettings& settings) {
+    const OpenFile open(file);
+    if (!open.is_open())
+        return refused(file, std::string("the file cannot be read: ") + std::strerror(errno),
+                       "name a file that exists and may be read");
+    if (!open.is_regular()) return refused(file, "it is not a regular file", "name a regular file");
+    return read_from([&](std::span<char> block) { return open.read(block); }, file, hosts, settings);
+}
+
+FlowListResult parse_flow_list(std::string_view text, const std::string& file,
+                               std::span<const std::string> hosts, const FlowListSettings& settings) {
+    const auto source = [text](std::span<char> block) mutable {
+        const std::size_t got = text.copy(block.data(), block.size());
+        text.remove_prefix(got);
+        return static_cast<std::ptrdiff_t>(got);
+    };
+    return read_from(source, file, hosts, settings);
+}
+
+}  // namespace sluice::fabric

@@ -1,0 +1,83 @@
+// The flows of a file that others wrote, one a line: CSV with a header, or the list of HPCC's simulator.
+//
+// A flow is data, not a section: 48 bytes, so that a list may have a million. Both formats are read as a
+// stream, and a line of them has at most 64 KiB. Memory goes to the flows and their names alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/schema/config.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
+
+namespace sluice::fabric {
+
+// hpcc: the number of flows in the first line, then `src dst pg dport size start` (HPCC, ns3-datacenter) or
+// `src dst pg size start` (ConWeave), times in seconds.
+enum class ListFormat : std::uint8_t { automatic, csv, hpcc };
+std::string_view to_string(ListFormat format);
+
+constexpr std::uint64_t max_flow_bytes = 1ULL << 40;
+constexpr Duration max_flow_start = seconds(1'000'000);
+
+struct FlowListSettings {
+    ListFormat format = ListFormat::automatic;
+    double scale_time = 1;                      // > 0; times are multiplied by it
+    double scale_bytes = 1;                     // likewise; no flow gets less than 1 byte
+    Duration start{};                           // added to the start of every flow that waits for no other
+    std::optional<std::uint8_t> traffic_class;  // of flows that name none; absent: the host's, by its DSCP
+    std::uint16_t qps = 1;                      // of flows that name none
+    std::map<std::string, std::string> hosts;   // the list's name of a host -> ours
+};
+
+struct ListedFlow {
+    static constexpr std::uint32_t none = ~0U;
+    static constexpr std::uint8_t by_default = 0xFF;
+
+    std::uint64_t bytes = 0;     // payload, in [1, max_flow_bytes]
+    Duration start{};            // of the run, in [0, max_flow_start]; with `after` since that flow's end
+    std::uint32_t from = 0;      // index of its sender in the hosts that the reader was given
+    std::uint32_t to = 0;        // of its receiver, another one
+    std::uint32_t after = none;  // index of the flow that ends before this one starts
+    std::uint32_t name = none;   // see FlowList::name_of
+    std::uint32_t number = 0;    // its place among the flows of the file, from 1
+    std::uint32_t line = 0;      // of the file, from 1
+    std::uint16_t qps = 1;       // queue pairs that share its bytes, in [1, max_pair_qps], at most one a byte
+    std::uint8_t tc = by_default;  // traffic class in [0, 7], or that of the sender's DSCP
+};
+static_assert(sizeof(ListedFlow) <= 48);
+
+struct FlowList {
+    ListFormat format = ListFormat::csv;
+    // Those without `after` first, sorted by start, then the others; otherwise in the file's order.
+    std::vector<ListedFlow> flows;
+    std::size_t timed = 0;  // how many have no `after`
+    std::string names;      // each ended by a NUL
+    std::vector<std::string> notes;
+
+    // The flow's name in the file; empty: it has none.
+    std::string_view name_of(const ListedFlow& flow) const;
+    std::uint64_t bytes() const;         // of all flows; no list overflows it
+    std::uint64_t memory_bytes() const;  // that the list takes
+};
+
+using FlowListResult = tl::expected<FlowList, std::vector<ConfigError>>;
+
+// The flows of a regular file, or the first ten errors: file, line, column. `hosts`: the fabric's, in the
+// order of its nodes; a bare number N in the list is the N-th of them, from 0, unless a host is called so.
+// Each name in `settings.hosts` stands for one of them.
+FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,
+                              const FlowListSettings& settings);
+// The same of a text.
+FlowListResult parse_flow_list(std::string_view text, const std::string& file,
+                               std::span<const std::string> hosts, const FlowListSettings& settings);
+
+}  // namespace sluice::fabric

@@ -1,0 +1,238 @@
+#include "control/fabric/workload/list_maker.hh"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "control/config/schema/schema.hh"
+#include "control/config/text/controls.hh"
+#include "control/config/text/wrapped.hh"
+
+namespace sluice::fabric {
+namespace {
+
+constexpr std::size_t max_name_bytes = 64;  // as a flow of the file
+constexpr std::size_t max_pool_bytes = ListedFlow::none;
+
+std::string_view name_at(const std::string& pool, std::size_t offset) { return pool.c_str() + offset; }
+
+bool starts_before(const ListedFlow& a, const ListedFlow& b) {
+    const bool a_waits = a.after != ListedFlow::none, b_waits = b.after != ListedFlow::none;
+    return a_waits != b_waits ? b_waits : !a_waits && a.start < b.start;
+}
+
+}  // namespace
+
+ListMaker::ListMaker(const std::string& file, std::span<const std::string> hosts,
+                     const FlowListSettings& settings)
+    : file_(file), hosts_(hosts), settings_(settings) {
+    std::unordered_map<std::string_view, std::uint32_t> own;
+    for (std::uint32_t n = 0; n < hosts.size(); ++n) own.emplace(hosts[n], n);
+    for (const auto& [theirs, ours] : settings.hosts)
+        if (const auto found = own.find(ours); found != own.end()) by_name_.emplace(theirs, found->second);
+    by_name_.merge(own);
+}
+
+void ListMaker::refuse(SourcePlace place, std::string wrong, std::string remedy) {
+    if (!is_full()) errors_.push_back({file_, place, {}, std::move(wrong), {}, std::move(remedy)});
+}
+
+void ListMaker::refuse(const Cell& cell, std::string_view what, const ValueError& error) {
+    refuse(cell.place, fmt::format("{} {} {}", what, in_quotes(cell.text), error.wrong),
+           error.remedy.empty() ? "correct it" : error.remedy);
+}
+
+ListedFlow ListMaker::begin(std::uint32_t line) const {
+    ListedFlow flow;
+    flow.line = line;
+    flow.qps = settings_.qps;
+    flow.tc = settings_.traffic_class.value_or(ListedFlow::by_default);
+    return flow;
+}
+
+bool ListMaker::read_host(const Cell& cell, std::string_view end, std::uint32_t& host) {
+    if (const auto found = by_name_.find(cell.text); found != by_name_.end()) {
+        host = found->second;
+        return true;
+    }
+    const auto number = parse_integer(cell.text);
+    if (number && *number < hosts_.size()) {
+        host = static_cast<std::uint32_t>(*number);
+        return true;
+    }
+    const std::string near = nearest_name(cell.text, {hosts_.begin(), hosts_.end()});
+    refuse(cell.place,
+           cell.text.empty() ? fmt::format("the {} is empty", end)
+           : number          ? fmt::format("there is no host {}: the fabric has {}, which count from 0",
+                                           in_quotes(cell.text), hosts_.size())
+                             : fmt::format("there is no host {}", in_quotes(cell.text)),
+           number || near.empty()
+               ? "say in the workload's hosts which host it is, or make the fabric larger"
+               : fmt::format("write {}, or say in the workload's hosts which it is", near));
+    return false;
+}
+
+bool ListMaker::read_ends(const Cell& from, const Cell& to, ListedFlow& flow) {
+    const bool has_from = read_host(from, "source", flow.from),
+               has_to = read_host(to, "destination", flow.to);
+    if (!has_from || !has_to) return false;
+    if (flow.from != flow.to) return true;
+    refuse(to.place, fmt::format("{} sends to itself", hosts_[flow.from]),
+           "write another destination, or leave the flow out");
+    return false;
+}
+
+bool ListMaker::read_bytes(const Cell& cell, std::uint64_t unit, ListedFlow& flow) {
+    const auto bytes = parse_flow_bytes(cell.text, unit, settings_.scale_bytes);
+    if (bytes)
+        flow.bytes = *bytes;
+    else
+        refuse(cell, "size", bytes.error());
+    return bytes.has_value();
+}
+
+bool ListMaker::read_start(const Cell& cell, std::uint64_t unit, ListedFlow& flow) {
+    const auto start = parse_flow_time(cell.text, unit, settings_.scale_time);
+    if (start)
+        flow.start = *start;
+    else
+        refuse(cell, "start", start.error());
+    return start.has_value();
+}
+
+bool ListMaker::read_class(const Cell& cell, ListedFlow& flow) {
+    const auto tc = parse_whole(cell.text, 0, classes - 1);
+    if (tc)
+        flow.tc = static_cast<std::uint8_t>(*tc);
+    else
+        refuse(cell, "class", tc.error());
+    return tc.has_value();
+}
+
+bool ListMaker::read_qps(const Cell& cell, ListedFlow& flow) {
+    const auto qps = parse_whole(cell.text, 1, max_pair_qps);
+    if (qps)
+        flow.qps = static_cast<std::uint16_t>(*qps);
+    else
+        refuse(cell, "qps", qps.error());
+    return qps.has_value();
+}
+
+bool ListMaker::keep_name(const Cell& cell, std::string& pool, std::size_t& offset) {
+    if (cell.text.size() > max_name_bytes || has_controls(cell.text)) {
+        refuse(cell, "name",
+               {fmt::format("is longer than {} bytes, or has control characters", max_name_bytes), {}});
+        return false;
+    }
+    if (pool.size() + cell.text.size() + 1 > max_pool_bytes) {
+        refuse(cell.place, "the names of the flows take more than 4 GB", "shorten them, or leave them out");
+        return false;
+    }
+    offset = pool.size();
+    pool.append(cell.text).push_back('\0');
+    return true;
+}
+
+bool ListMaker::read_name(const Cell& cell, ListedFlow& flow) {
+    std::size_t offset = 0;
+    if (!keep_name(cell, list_.names, offset)) return false;
+    flow.name = static_cast<std::uint32_t>(offset);
+    return true;
+}
+
+bool ListMaker::read_after(const Cell& cell) {
+    Wait wait{static_cast<std::uint32_t>(list_.flows.size()), 0, cell.place};
+    if (!keep_name(cell, waits_for_, wait.name)) return false;
+    waits_.push_back(wait);
+    return true;
+}
+
+void ListMaker::add(ListedFlow flow) {
+    if (list_.flows.size() == ListedFlow::none - 1)
+        return refuse({flow.line, 1}, "the file lists too many flows", "divide it");
+    const bool waits = !waits_.empty() && waits_.back().flow == list_.flows.size();
+    if (!waits) {
+        const std::int64_t start = flow.start.ps + settings_.start.ps;
+        if (start > max_flow_start.ps)
+            return refuse({flow.line, 1},
+                          fmt::format("the flow starts later than {}", print_time(max_flow_start)),
+                          "write an earlier start for the workload");
+        flow.start.ps = start;
+    }
+    flow.number = static_cast<std::uint32_t>(list_.flows.size() + 1);
+    flow.qps = static_cast<std::uint16_t>(std::min<std::uint64_t>(flow.qps, flow.bytes));
+    list_.flows.push_back(flow);
+}
+
+// Names of flows that others wait for become indices.
+void ListMaker::join_waits() {
+    constexpr std::uint32_t several = ListedFlow::none;
+    if (waits_.empty()) return;
+    std::unordered_map<std::string_view, std::uint32_t> by_name;
+    for (std::uint32_t n = 0; n < list_.flows.size(); ++n)
+        if (const std::string_view name = list_.name_of(list_.flows[n]); !name.empty())
+            if (const auto [at, is_new] = by_name.emplace(name, n); !is_new) at->second = several;
+    for (const Wait& wait : waits_) {
+        const std::string_view name = name_at(waits_for_, wait.name);
+        const auto found = by_name.find(name);
+        if (found == by_name.end())
+            refuse(wait.place, fmt::format("no flow is called {}", in_quotes(name)),
+                   "write the name of a flow of this file");
+        else if (found->second == several)
+            refuse(wait.place, fmt::format("several flows are called {}", in_quotes(name)),
+                   "write other names, each once");
+        else
+            list_.flows[wait.flow].after = found->second;
+    }
+}
+
+// Each flow waits for one other at most, so a walk from it ends, or comes back to where it was.
+void ListMaker::refuse_circles() {
+    if (waits_.empty()) return;
+    const auto& flows = list_.flows;
+    std::vector<std::uint32_t> walk_of(flows.size());  // 0: not walked yet
+    for (std::uint32_t first = 0; first < flows.size() && !is_full(); ++first) {
+        std::uint32_t at = first;
+        for (; at != ListedFlow::none && walk_of[at] == 0; at = flows[at].after) walk_of[at] = first + 1;
+        if (at == ListedFlow::none || walk_of[at] != first + 1) continue;
+        std::vector<std::string> names{in_quotes(list_.name_of(flows[at]))};
+        for (std::uint32_t next = flows[at].after; next != at; next = flows[next].after)
+            names.push_back(in_quotes(list_.name_of(flows[next])));
+        names.push_back(names.front());
+        refuse({flows[at].line, 1},
+               "flows wait for each other in a circle: " + join_briefly(names, " after "),
+               "leave one of these dependencies out");
+    }
+}
+
+void ListMaker::sort() {
+    auto& flows = list_.flows;
+    const auto first_waiting = [&] {
+        return std::ranges::find_if(flows,
+                                    [](const ListedFlow& flow) { return flow.after != ListedFlow::none; });
+    };
+    if (!std::ranges::is_sorted(flows, starts_before)) {
+        if (waits_.empty()) note("the file's flows are not in order of their starts: sorted");
+        std::ranges::stable_sort(flows, starts_before);
+        std::vector<std::uint32_t> now_at(waits_.empty() ? 0 : flows.size());  // by place in the file
+        for (std::uint32_t n = 0; n < now_at.size(); ++n) now_at[flows[n].number - 1] = n;
+        if (!waits_.empty())
+            for (ListedFlow& flow : flows)
+                if (flow.after != ListedFlow::none) flow.after = now_at[flow.after];
+    }
+    list_.timed = static_cast<std::size_t>(first_waiting() - flows.begin());
+}
+
+FlowListResult ListMaker::finish(const TextLines& lines) {
+    if (!lines.wrong().wrong.empty()) refuse({lines.number(), 1}, lines.wrong().wrong, lines.wrong().remedy);
+    if (errors_.empty() && list_.flows.empty()) refuse({}, "the file lists no flow", "name another file");
+    if (errors_.empty()) join_waits();
+    if (errors_.empty()) refuse_circles();
+    if (is_full())
+        errors_.push_back({file_, {}, {}, "reading stopped at the tenth error", {}, "correct these first"});
+    if (!errors_.empty()) return tl::unexpected(std::move(errors_));
+    sort();
+    return std::move(list_);
+}
+
+}  // namespace sluice::fabric
