@@ -19,6 +19,7 @@ constexpr std::string_view defaults_name = "default";
 constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
 constexpr std::size_t max_collectives = 64;
+constexpr std::size_t max_workloads = 64;
 constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
 constexpr std::size_t max_expected = 64;
@@ -143,6 +144,7 @@ void for_each_list(Fabric& fabric, const Use& use) {
     use("link", link_rows(), fabric.links, max_links);
     use("flow", schema::flow_rows(), fabric.flows, max_flows);
     use("collective", collective_rows(), fabric.collectives, max_collectives);
+    use("workload", workload_rows(), fabric.workloads, max_workloads);
     use("event", schema::event_rows(), fabric.events, max_events);
     use("phase", phase_rows(), fabric.scenario.phases, max_phases);
     use("assert", assert_rows(), fabric.scenario.asserts, max_asserts);
@@ -156,9 +158,9 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        static constexpr std::array<std::string_view, 13> sections{
-            "topology",   "routing", "node",  "link",   "switch", "host", "flow",
-            "collective", "event",   "phase", "assert", "vary",   "find"};
+        static constexpr std::array<std::string_view, 14> sections{
+            "topology",   "routing",  "node",  "link",  "switch", "host", "flow",
+            "collective", "workload", "event", "phase", "assert", "vary", "find"};
         top_rows().read(document_, context, fabric_, sections);
         ScenarioConfig& scenario = fabric_.scenario;
         with_table("topology", context, [&](const toml::node&, const toml::table& table) {
@@ -400,6 +402,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[[node]]", node_rows());
     add("[[link]]", link_rows());
     add("[[collective]]", collective_rows());
+    add("[[workload]]", workload_rows());
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());

@@ -17,6 +17,7 @@
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
 #include "control/fabric/plan/topology.hh"
+#include "control/fabric/workload/flow_list.hh"
 #include "lib/roce/collective.hh"
 #include "lib/values/units.hh"
 
@@ -40,6 +41,13 @@ struct CollectiveConfig : roce::CollectiveSettings {
     std::string name;                // empty: its kind
     std::vector<std::string> hosts;  // as flows name them; the plan has them in the order of ranks
     std::vector<std::string> rank_order{"topology"};  // or "random", or the hosts
+    SourcePlace place;
+};
+
+// [[workload]]: the flows of a file that others wrote, as data.
+struct WorkloadConfig : FlowListSettings {
+    std::string name;  // empty: the file's, without its folder and ending
+    std::string file;  // relative to the fabric's
     SourcePlace place;
 };
 
@@ -106,6 +114,7 @@ struct FabricConfig {
     std::map<std::string, HostConfig, NaturalOrder> hosts;  // likewise
     std::vector<FlowConfig> flows;
     std::vector<CollectiveConfig> collectives;
+    std::vector<WorkloadConfig> workloads;
     std::vector<EventConfig> events;  // in order of time
     ScenarioConfig scenario;
     std::vector<std::string> expected_findings;  // warnings that it is about
@@ -138,5 +147,7 @@ std::string_view to_string(roce::CollectiveKind kind);
 std::string order_ranks(CollectiveConfig& collective, std::uint64_t seed);
 // The flow of its name that its queue pairs belong to: it names no hosts, and ends with the collective.
 FlowConfig flow_of(const CollectiveConfig& collective);
+// The flow that stands for a whole list, likewise; its messages have the sizes of the list's flows.
+FlowConfig flow_of(const WorkloadConfig& workload, const FlowList& list);
 
 }  // namespace sluice::fabric

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <set>
 
 #include "control/config/compile/compile.hh"
@@ -41,10 +42,13 @@ class Planner {
         if (!make_topology()) return std::move(errors_);
         for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
             plan_.nodes.emplace(plan_.topology.nodes[node].name, node);
+        for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
+            if (plan_.topology.nodes[node].is_host) plan_.hosts.push_back(node);
         plan_.addresses = AddressPlan(plan_.topology);
         check_names();
         expand_flows();
         expand_collectives();
+        read_workloads();
         if (errors_.empty()) make_switches();
         return std::move(errors_);
     }
@@ -158,16 +162,12 @@ class Planner {
     }
 
     void expand_collectives() {
-        std::set<std::string> names;
-        for (const FlowConfig& flow : file_.flows) names.insert(flow.name);
+        for (const FlowConfig& flow : file_.flows) names_.insert(flow.name);
         for (std::size_t n = 0; n < file_.collectives.size(); ++n) {
             CollectiveConfig& each = file_.collectives[n];
             const std::string path = fmt::format("collective[{}]", n);
             if (each.name.empty()) each.name = to_string(each.kind);
-            if (!names.insert(each.name).second)
-                return refuse(each.place, path + ".name",
-                              fmt::format("another flow or collective is called {}", in_quotes(each.name)),
-                              "write another name");
+            if (!take_name(each.name, each.place, path)) return;
             each.hosts = expand(each.hosts, each.place, path + ".hosts");
             if (!errors_.empty()) return;
             if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
@@ -186,6 +186,49 @@ class Planner {
             file_.flows.push_back(flow_of(each));
             plan_.collectives.push_back(std::move(plan));
         }
+    }
+
+    // Keeps the names of flows, collectives and workloads apart: reports go by them.
+    bool take_name(const std::string& name, SourcePlace place, const std::string& path) {
+        if (names_.insert(name).second) return true;
+        refuse(place, path + ".name",
+               fmt::format("another flow, collective or workload is called {}", in_quotes(name)),
+               "write another name");
+        return false;
+    }
+
+    void read_workloads() {
+        if (file_.workloads.empty()) return;
+        const std::vector<std::string> hosts = plan_.topology.names(true);
+        for (std::size_t n = 0; n < file_.workloads.size(); ++n) {
+            WorkloadConfig& each = file_.workloads[n];
+            const std::string path = fmt::format("workload[{}]", n);
+            if (each.name.empty()) each.name = std::filesystem::path(each.file).stem().string();
+            if (!take_name(each.name, each.place, path)) continue;
+            for (const auto& [theirs, ours] : each.hosts)
+                if (!is(ours, true))
+                    unknown(each.place, fmt::format("{}.hosts.{}", path, config_key(theirs)), ours, true);
+            stage_("workloads", n, file_.workloads.size());
+            const auto file = std::filesystem::path(file_.file).parent_path() / each.file;
+            auto list = read_flow_list(file.string(), hosts, each);
+            if (!list) {
+                refuse_list(std::move(list.error()), each.place, path);
+                continue;
+            }
+            const auto flow = static_cast<std::uint32_t>(file_.flows.size());
+            file_.flows.push_back(flow_of(each, *list));
+            plan_.workloads.push_back({each, flow, std::move(*list)});
+        }
+    }
+
+    // An error that names no line of the list has the place of the section.
+    void refuse_list(std::vector<ConfigError> errors, SourcePlace place, const std::string& path) {
+        for (ConfigError& error : errors)
+            if (error.place.line != 0)
+                errors_.push_back(std::move(error));
+            else
+                refuse(place, path + ".file", fmt::format("{}: {}", in_quotes(error.file), error.wrong),
+                       std::move(error.remedy));
     }
 
     void make_switches() {
@@ -273,9 +316,10 @@ class Planner {
     FabricConfig& file_;
     const Stage& stage_;
     std::vector<ConfigError> errors_;
-    std::size_t named_ = 0;    // hosts, by flows
-    std::uint64_t pairs_ = 0;  // queue pairs of flows
-    std::uint64_t steps_ = 0;  // of hosts in collectives
+    std::set<std::string> names_;  // of flows, collectives and workloads
+    std::size_t named_ = 0;        // hosts, by flows
+    std::uint64_t pairs_ = 0;      // queue pairs of flows
+    std::uint64_t steps_ = 0;      // of hosts in collectives
 };
 
 }  // namespace

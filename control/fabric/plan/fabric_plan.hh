@@ -56,14 +56,24 @@ struct SwitchPlan {
     std::vector<std::string> forced{};  // reasons why it is not lossless, which the user accepted
 };
 
+// A [[workload]] and its flows, whose ends are indices into FabricPlan::hosts.
+struct WorkloadPlan {
+    WorkloadConfig settings;  // with a name
+    std::uint32_t flow;       // index of its flow in the file's
+    FlowList list;
+};
+
 struct FabricPlan {
-    FabricConfig file;  // flows and collectives name hosts one by one; each collective has a flow, too
+    // Flows and collectives name hosts one by one; each collective and each workload has a flow, too.
+    FabricConfig file;
     Topology topology;
     AddressPlan addresses;
     std::vector<SwitchPlan> switches;    // in the order of their nodes
     std::vector<std::size_t> switch_of;  // index into `switches` by node; of a host: its leaf's
     std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
+    std::vector<NodeId> hosts;                          // in order
     std::vector<CollectivePlan> collectives;            // of the file's
+    std::vector<WorkloadPlan> workloads;                // of the file's
     std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
     // The switch, or the switch of a host.

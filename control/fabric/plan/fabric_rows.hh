@@ -1,4 +1,4 @@
-// The keys of collectives and of a scenario. Private to the reader of a fabric's file.
+// The keys of collectives, workloads and of a scenario. Private to the reader of a fabric's file.
 #pragma once
 
 #include "control/config/schema/schema_rows.hh"
@@ -9,6 +9,7 @@ namespace sluice::fabric {
 inline constexpr Duration max_time = seconds(1000);  // that a fabric's file may name
 
 schema::Rows<CollectiveConfig> collective_rows();
+schema::Rows<WorkloadConfig> workload_rows();
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();
 schema::Rows<FindConfig> find_rows();

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/text/quantity_text.hh"
 #include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/report/figures/text_table.hh"
@@ -53,6 +56,32 @@ std::string routes_text(const FabricPlan& plan, const Most& most) {
     return cut_text(switches) + cut_text(routes);
 }
 
+std::string start_text(const ListedFlow& flow) {
+    return time_text(static_cast<std::uint64_t>(flow.start.ps) / 1000);
+}
+
+// The contents of each list, and how it is read.
+std::string workloads_text(const FabricPlan& plan) {
+    std::string text;
+    for (const WorkloadPlan& each : plan.workloads) {
+        const FlowList& list = each.list;
+        std::vector<bool> takes_part(plan.hosts.size());
+        for (const ListedFlow& flow : list.flows) takes_part[flow.from] = takes_part[flow.to] = true;
+        text += fmt::format("workload {}: {}, {} of {} between {} of {}", in_quotes(each.settings.name),
+                            to_string(list.format), print_count(list.flows.size(), "flow"),
+                            size_text(list.bytes()), std::ranges::count(takes_part, true),
+                            print_count(plan.hosts.size(), "host"));
+        if (list.timed != 0)
+            text += fmt::format(", starts from {} to {}", start_text(list.flows.front()),
+                                start_text(list.flows[list.timed - 1]));
+        if (const std::size_t waiting = list.flows.size() - list.timed; waiting != 0)
+            text += fmt::format(", {} after another", print_count(waiting, "flow"));
+        text += fmt::format("; the list takes {} of memory\n", size_text(list.memory_bytes()));
+        for (const std::string& note : list.notes) text += fmt::format("  {}\n", note);
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string plan_text(const FabricPlan& plan, bool all) {
@@ -65,6 +94,7 @@ std::string plan_text(const FabricPlan& plan, bool all) {
                     print_count(plan.topology.links.size(), "link"),
                     print_count(plan.file.flows.size(), "flow"), grouped_text(packets), packet_bytes_of(plan),
                     packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
+    text += workloads_text(plan);
     TextTable cables("link<24|speed<10|cable>8|address<18|MAC<20|address<18|MAC<", most.rows);
     for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
         const Link& link = plan.topology.links[id];
