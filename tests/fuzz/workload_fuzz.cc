@@ -1,0 +1,54 @@
+// Any text as a list of flows: it is refused with a reason, or every flow is within its ranges, flows are
+// sorted, and none waits for itself. The first byte says in which format, and how times and sizes are scaled.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "control/fabric/workload/flow_list.hh"
+#include "tests/fuzz/require.hh"
+
+namespace {
+
+void check_flow(const sluice::fabric::FlowList& list, std::size_t n, std::size_t hosts) {
+    using namespace sluice;
+    const fabric::ListedFlow& flow = list.flows[n];
+    require(flow.bytes >= 1 && flow.bytes <= fabric::max_flow_bytes, "its bytes are in range");
+    require(flow.start >= Duration{} && flow.start <= fabric::max_flow_start, "its start is in range");
+    require(flow.from < hosts && flow.to < hosts && flow.from != flow.to, "its ends are two hosts");
+    require(flow.qps >= 1 && flow.qps <= max_pair_qps && flow.qps <= flow.bytes,
+            "its queue pairs are in range");
+    require(flow.tc < classes || flow.tc == fabric::ListedFlow::by_default, "its class is in range");
+    require(flow.number >= 1 && flow.number <= list.flows.size(), "its number is in range");
+    require(list.name_of(flow).size() <= 64, "its name is short");
+    require((flow.after == fabric::ListedFlow::none) == (n < list.timed), "those that wait are the last");
+    if (n != 0 && n < list.timed) require(list.flows[n - 1].start <= flow.start, "they are sorted");
+    std::size_t steps = 0;
+    for (std::uint32_t at = flow.after; at != fabric::ListedFlow::none; at = list.flows[at].after)
+        require(at < list.flows.size() && ++steps <= list.flows.size(), "it waits for no circle");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace sluice;
+    if (size == 0) return 0;
+    const std::array<std::string, 4> hosts{"h1", "h2", "h3", "h4"};
+    constexpr std::array formats{fabric::ListFormat::automatic, fabric::ListFormat::csv,
+                                 fabric::ListFormat::hpcc};
+    fabric::FlowListSettings settings;
+    settings.format = formats[data[0] % formats.size()];
+    if ((data[0] & 0x10) != 0) settings.scale_time = settings.scale_bytes = 1e-3;
+    if ((data[0] & 0x20) != 0) settings.hosts = {{"a", "h1"}, {"b", "h2"}};
+    const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+    const auto list = fabric::parse_flow_list(text, "fuzz", hosts, settings);
+    if (!list) {
+        require(!list.error().empty() && list.error().size() <= 11, "a refusal has a few reasons");
+        for (const ConfigError& error : list.error())
+            require(is_one_line(error.text()), "an error is one line", error.text());
+        return 0;
+    }
+    require(!list->flows.empty(), "it has a flow");
+    for (const std::string& note : list->notes) require(is_one_line(note), "a note is one line", note);
+    for (std::size_t n = 0; n < list->flows.size(); ++n) check_flow(*list, n, hosts.size());
+    return 0;
+}
