@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,8 +33,10 @@ struct HostPortSpec {
     bool describes = false;                            // its frames with payload: base/described.hh
     roce::NicSettings nic;
     std::vector<roce::FlowSettings> flows;
-    std::vector<roce::QpSettings> queue_pairs;  // at least one
+    std::vector<roce::QpSettings> queue_pairs;
     std::vector<roce::RankSettings> ranks;
+    std::shared_ptr<const roce::TransferList> transfers;
+    bool keeps_log = false;  // of messages
 };
 
 class HostSource : public NothingUnderWay {
@@ -112,8 +115,9 @@ extern template class PeerPort<HostSource>;
 class HostPort final : public PeerPort<HostSource> {
   public:
     // The spec is valid: configuration has judged it.
-    explicit HostPort(const HostPortSpec& spec)
-        : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {}
+    explicit HostPort(const HostPortSpec& spec) : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {
+        if (spec.keeps_log) source_.nic().keep_log(wire_);
+    }
 
     // `catch_up` before reading figures.
     const roce::Nic& nic() const { return source_.nic(); }
@@ -127,6 +131,16 @@ class HostPort final : public PeerPort<HostSource> {
     std::uint64_t lost_on_wire() const { return source_.lost_on_wire(); }
     std::uint64_t lossless_lost() const { return source_.lossless_lost(); }  // there, or for want of room
     void write_to(CaptureOutput output) { source_.write_to(std::move(output)); }
+
+    // Control, between turns. Results of messages, after `catch_up`; null: none are kept.
+    roce::MessageLog* log() { return source_.nic().log(); }
+    // Transfers elsewhere that need not wait any more.
+    std::vector<roce::Transfers::Told>& told() { return source_.nic().transfers().told(); }
+    void release(std::uint32_t transfer, Time now) {
+        catch_up_before(now);
+        source_.nic().release(transfer, now);
+        forget_arrival();
+    }
 
     // Control, between turns, and after `catch_up_before`.
     void set_reaction(const roce::ReactionParameters& parameters) {

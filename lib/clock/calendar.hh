@@ -32,6 +32,16 @@ class Calendar {
 
     explicit Calendar(std::size_t count) : nodes_(std::max<std::size_t>(2 * count, 2)) {}
 
+    // Not fewer than before; entries stay.
+    void resize(std::size_t count) {
+        std::vector<Entry> before(2 * count);
+        before.swap(nodes_);
+        for (std::size_t place = 0; place < before.size() / 2; ++place)
+            nodes_[leaf(static_cast<std::uint32_t>(place))] = before[before.size() / 2 + place];
+        for (std::size_t node = nodes_.size() / 2 - 1; node > 0; --node)
+            nodes_[node] = earlier(nodes_[2 * node], nodes_[2 * node + 1]);
+    }
+
     void set(std::uint32_t number, std::optional<Time> at) { put(number, at ? Entry{*at, number} : Entry{}); }
     // The leaf at `place` gets an entry of any number.
     void put(std::uint32_t place, Entry entry) {

@@ -147,8 +147,7 @@ void ReactionPoint::on_timer(Time now) {
 }
 
 std::uint64_t ReactionPoint::alpha(Time now) const {
-    ReactionPoint then = *this;
-    then.on_timer(now);
+    ReactionPoint then = at(now);
     if (then.seen_cnp_) then.catch_up_alpha(now);
     return then.alpha_;
 }

@@ -72,6 +72,13 @@ class ReactionPoint {
         return next;
     }
 
+    // As it is now, with the timers since the last event; `now` is not before that.
+    ReactionPoint at(Time now) const {
+        ReactionPoint then = *this;
+        then.on_timer(now);
+        return then;
+    }
+    // As of the last event:
     Rate rate() const { return {rate_}; }
     Rate target_rate() const { return {target_}; }
     bool at_line() const { return rate_ == line() && target_ == line(); }
@@ -132,6 +139,15 @@ class NotificationPoint {
         if (last && now.ps - last->ps < static_cast<std::uint64_t>(interval_.ps)) return false;
         last = now;
         return true;
+    }
+
+    // Not fewer queue pairs than before.
+    void resize(std::size_t queue_pairs) {
+        if (scope_ == CnpScope::queue_pair) last_.resize(queue_pairs);
+    }
+    // A queue pair begins anew.
+    void forget(std::size_t queue_pair) {
+        if (scope_ == CnpScope::queue_pair) last_[queue_pair].reset();
     }
 
     // Ahead of on_marked.

@@ -15,49 +15,60 @@ std::vector<ClassId> data_classes(std::span<const FlowSettings> flows, std::span
     return result;
 }
 
-std::vector<std::uint32_t> number_peers(std::span<const QpSettings> qps) {
+std::vector<IpAddress> peers_of(std::span<const QpSettings> qps, const TransferList* transfers) {
     std::vector<IpAddress> peers;
     for (const QpSettings& qp : qps) peers.push_back(qp.peer);
+    if (transfers != nullptr) peers.insert(peers.end(), transfers->peers.begin(), transfers->peers.end());
     std::ranges::sort(peers);
-    const auto end = std::ranges::unique(peers).begin();
-    std::vector<std::uint32_t> result;
-    for (const QpSettings& qp : qps)
-        result.push_back(
-            static_cast<std::uint32_t>(std::lower_bound(peers.begin(), end, qp.peer) - peers.begin()));
-    return result;
+    peers.erase(std::ranges::unique(peers).begin(), peers.end());
+    return peers;
 }
 
-bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != Opcode::cnp; }
+std::uint32_t number_of(const IpAddress& peer, const std::vector<IpAddress>& peers) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(peers, peer) - peers.begin());
+}
 
 }  // namespace
 
 Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
-         std::span<const QpSettings> queue_pairs, std::span<const RankSettings> ranks)
+         std::span<const QpSettings> queue_pairs, std::span<const RankSettings> ranks,
+         std::shared_ptr<const TransferList> transfers)
     : settings_(settings),
       flows_(std::move(flows)),
       flow_statistics_(flows_.size()),
       schedule_(data_classes(flows_, queue_pairs)),
       timers_(queue_pairs.size()),
       ranks_(ranks.begin(), ranks.end()),
+      transfers_(std::move(transfers)),
+      first_transfer_(settings.first_qp + static_cast<std::uint32_t>(queue_pairs.size())),
+      gone_(flows_.size()),
       notification_(settings.cnp_scope, settings.cnp_interval, queue_pairs.size(), queue_pairs.size()),
       replies_(queue_pairs.size()),
       cnps_(queue_pairs.size()) {
     assert(settings.ring_frames > 0 && settings.first_qp > 0);
     in_use_ = 1U << settings.ack.priority | 1U << settings.cnp.priority;
     queue_pairs_.reserve(queue_pairs.size());
-    const std::vector<std::uint32_t> peers = number_peers(queue_pairs);
-    for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
-        const QpSettings& own = queue_pairs[n];
-        const FlowSettings& flow = flows_[own.flow];
-        if (own.requests && flow_statistics_[own.flow].by_size.empty() &&
+    const std::vector<IpAddress> peers = peers_of(queue_pairs, transfers_.list());
+    const auto use = [&](std::uint32_t index, bool requests) {
+        const FlowSettings& flow = flows_[index];
+        if (requests && flow_statistics_[index].by_size.empty() &&
             flow.sizes.min_bytes() != flow.sizes.max_bytes())
-            flow_statistics_[own.flow].by_size = std::vector<Histogram>(size_classes);
-        queue_pairs_.emplace_back(settings_, flow, own, settings.first_qp + n, flow_statistics_[own.flow]);
-        queue_pairs_.back().listed.peer = peers[n];
+            flow_statistics_[index].by_size = std::vector<Histogram>(size_classes);
         rings_[flow.data.priority].set_capacity(settings.ring_frames);
         room_ |= 1U << flow.data.priority;
+    };
+    for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
+        const QpSettings& own = queue_pairs[n];
+        use(own.flow, own.requests);
+        queue_pairs_.emplace_back(settings_, flows_[own.flow], own, settings.first_qp + n,
+                                  flow_statistics_[own.flow]);
+        queue_pairs_.back().listed.peer = number_of(own.peer, peers);
         note_others(n);
     }
+    for (std::uint32_t n = 0; n < transfers_.count(); ++n) use(transfers_[n].flow, transfers_[n].requests);
+    if (transfers_.list() != nullptr)
+        for (const IpAddress& peer : transfers_.list()->peers)
+            transfer_peers_.push_back(number_of(peer, peers));
     in_use_ |= room_;
     settle(Time{});
 }
@@ -70,6 +81,7 @@ void Nic::fill_rings(Time now) {
         const ClassId priority = qp.flow().data.priority;
         Ring& ring = rings_[priority];
         ring.push_back({turn.number, qp.next_data(moment), pushed_++});
+        ++qp.listed.in_rings;
         if (ring.full()) room_ &= ~(1U << priority);
         qp.listed.sends = qp.has_data();
         if (qp.listed.sends)
@@ -88,6 +100,8 @@ void Nic::fill_rings(Time now) {
 
 // Before an event.
 void Nic::catch_up(Time now) {
+    if (!closing_.empty()) [[unlikely]]
+        close_ended();
     if (next_fill_ && *next_fill_ <= now) fill_rings(now);
     moment_ = max(moment_, now);
 }
@@ -107,6 +121,7 @@ void Nic::settle(Time now) {
     });
     next_timer_ = timers_.earliest();
     for (const CollectiveRank& rank : ranks_) take_earlier(next_timer_, rank.next_timer());
+    if (const auto start = transfers_.next_start()) take_earlier(next_timer_, start->at);
     next_fill_ = schedule_.next_time(room_);
 }
 
@@ -177,7 +192,9 @@ std::optional<NicFrame> Nic::next_frame(Time now, unsigned allowed) {
     if (!frame) {
         if (Ring* ring = oldest(allowed)) {
             const InRing& head = ring->front();
-            const ClassId priority = queue_pairs_[head.qp].flow().data.priority;
+            QueuePair& qp = queue_pairs_[head.qp];
+            const ClassId priority = qp.flow().data.priority;
+            --qp.listed.in_rings;
             frame = frame_of(head.qp, FrameKind::data, priority, head.packet);
             ring->pop_front();
             room_ |= 1U << priority;
@@ -197,6 +214,7 @@ void Nic::expire(Time now) {
         rank.expire(now);
         post_messages(rank, now);
     }
+    start_transfers(now);
     settle(now);
 }
 
@@ -207,7 +225,9 @@ void Nic::on_queue_pair(QpIndex index, Time now, Event event) {
     const auto part = qp.flow().rank;
     if (!part) [[likely]] {
         event(qp);
-        return note(index, now);
+        note(index, now);
+        if (qp.listed.transfer != Calendar::nobody) note_transfer(index, now);
+        return;
     }
     const QpStatistics before = qp.statistics;
     event(qp);
@@ -230,24 +250,36 @@ void Nic::post_messages(CollectiveRank& rank, Time now) {
 }
 
 void Nic::foretell(std::span<const std::uint8_t> frame) const {
-    const std::uint32_t index = guess_destination_qp(frame) - settings_.first_qp;
-    if (index >= queue_pairs_.size()) return;
-    queue_pairs_[index].fetch();
-    notification_.fetch(index);
+    const QueuePair* qp = find_queue_pair(guess_destination_qp(frame));
+    if (qp == nullptr) return;
+    qp->fetch();
+    notification_.fetch(static_cast<std::size_t>(qp - queue_pairs_.data()));
+}
+
+// False: it is a stranger's.
+bool Nic::receive_known(const Incoming& packet, Time now) {
+    if (packet.destination != settings_.address) return false;
+    QpIndex index = packet.qp - settings_.first_qp;  // both wrap beyond all
+    const std::uint32_t transfer = packet.qp - first_transfer_;
+    if (transfer < transfers_.count()) {
+        if (packet.source != transfers_.peer(transfer)) return false;
+        index = place_for(transfer, packet);
+        if (index == Calendar::nobody) return receive_late(transfer, packet);
+    } else if (index >= first_transfer_ - settings_.first_qp ||
+               packet.source != queue_pairs_[index].settings().peer) {
+        return false;
+    }
+    on_queue_pair(index, now, [&](QueuePair&) { receive_of(index, packet, now); });
+    return true;
 }
 
 void Nic::receive_packet(const Incoming& packet, Time now) {
     catch_up(now);
     ++statistics_.frames_received;
-    const std::uint32_t index = packet.qp - settings_.first_qp;  // wraps beyond all
-    if (packet.refusal != Incoming::Refusal::none) {
+    if (packet.refusal != Incoming::Refusal::none)
         ++statistics_.refused;
-    } else if (index >= queue_pairs_.size() || packet.destination != settings_.address ||
-               packet.source != queue_pairs_[index].settings().peer) {
+    else if (!receive_known(packet, now))
         ++statistics_.strangers;
-    } else {
-        on_queue_pair(index, now, [&](QueuePair&) { receive_of(index, packet, now); });
-    }
     settle(now);
 }
 
@@ -280,10 +312,18 @@ void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {
     qp.receive(packet, rnr, now);
 }
 
+void Nic::keep_log(const PauseSender& wire) {
+    log_ = std::make_unique<MessageLog>();
+    log_->wire = &wire;
+    for (FlowStatistics& flow : flow_statistics_) flow.log = log_.get();
+}
+
 void Nic::stop(Time now) {
     catch_up(now);
     for (FlowSettings& flow : flows_) take_earlier(flow.stop, now);
-    for (QpIndex n = 0; n < queue_pairs_.size(); ++n) note_others(n);
+    transfers_.stop();
+    for (QpIndex n = 0; n < queue_pairs_.size(); ++n)
+        if (!queue_pairs_[n].is_vacant()) note_others(n);
     settle(now);
 }
 

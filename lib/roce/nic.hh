@@ -5,12 +5,14 @@
 // those before data. A frame in a ring stays until the class may send, even when its queue pair ends. The
 // caller, a source behind a port or a tool, sends a frame of a class from `ready` on (`next_frame`, then
 // `write`), calls `expire` at `next_timer`, and `receive` for arriving frames, in order of time. Wire and
-// pauses are the caller's. Nothing allocates after construction.
+// pauses are the caller's. Nothing allocates after construction, but what opens a queue pair for a transfer
+// (transfers.hh), whose place the next one takes when it has ended.
 #pragma once
 
 #include <array>
 #include <boost/circular_buffer.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "lib/roce/nic_statistics.hh"
 #include "lib/roce/queue_pair.hh"
 #include "lib/roce/send_schedule.hh"
+#include "lib/roce/transfers.hh"
 
 namespace sluice::roce {
 
@@ -34,9 +37,9 @@ struct NicFrame {
 
 class Nic {
   public:
-    // Queue pairs name the flows by their index, and flows the ranks. At least one queue pair.
+    // Queue pairs and transfers name the flows by their index, and flows the ranks.
     Nic(const NicSettings& settings, std::vector<FlowSettings> flows, std::span<const QpSettings> queue_pairs,
-        std::span<const RankSettings> ranks = {});
+        std::span<const RankSettings> ranks = {}, std::shared_ptr<const TransferList> transfers = nullptr);
     Nic(const Nic&) = delete;
     Nic& operator=(const Nic&) = delete;
 
@@ -65,6 +68,10 @@ class Nic {
     void receive(std::span<const std::uint8_t> frame, Time now) { receive_packet(read_packet(frame), now); }
     void receive(const DescribedFrame& frame, Time now) { receive_packet(read_packet(frame), now); }
 
+    // Keeps the results of messages from now on, before any has come; `wire` is the host's, and outlives it.
+    void keep_log(const PauseSender& wire);
+    MessageLog* log() { return log_.get(); }  // null: none is kept
+
     // No new message comes, as by FlowSettings::stop.
     void stop(Time now);
     // Rates start anew. The line rate stays.
@@ -77,7 +84,22 @@ class Nic {
 
     const NicSettings& settings() const { return settings_; }
     const NicStatistics& statistics() const { return statistics_; }
+    // Some may be vacant.
     std::span<const QueuePair> queue_pairs() const { return queue_pairs_; }
+    std::size_t open_queue_pairs() const { return queue_pairs_.size() - vacant_.size(); }
+    // Figures of queue pairs that have gone, by flow.
+    std::span<const QpTotals> gone() const { return gone_; }
+    // By its number; null: it is not there now.
+    const QueuePair* find_queue_pair(std::uint32_t number) const;
+    Transfers& transfers() { return transfers_; }
+    const Transfers& transfers() const { return transfers_; }
+    // The transfer of a queue pair, there or gone; nothing: it has none.
+    const ListedTransfer* transfer_of(std::uint32_t number) const {
+        const std::uint32_t transfer = number - first_transfer_;  // wraps beyond all
+        return transfer < transfers_.count() ? &transfers_[transfer] : nullptr;
+    }
+    // A transfer here waits for one less, which has ended elsewhere.
+    void release(std::uint32_t transfer, Time now);
     std::span<const FlowSettings> flows() const { return flows_; }
     std::span<const CollectiveRank> ranks() const { return ranks_; }
     const FlowStatistics& flow_statistics(std::size_t flow) const { return flow_statistics_[flow]; }
@@ -95,6 +117,10 @@ class Nic {
         std::vector<bool> waits;
 
         explicit Turns(std::size_t size) : queue(size), waits(size) {}
+        void resize(std::size_t size) {
+            queue.set_capacity(size);
+            waits.resize(size);
+        }
         bool any() const { return !queue.empty(); }
         void add(QpIndex qp) {
             if (waits[qp]) return;
@@ -109,6 +135,15 @@ class Nic {
         }
     };
 
+    QpIndex open(std::uint32_t transfer);
+    QpIndex take_place();
+    QpIndex place_for(std::uint32_t transfer, const Incoming& packet);
+    bool receive_known(const Incoming& packet, Time now);
+    bool receive_late(std::uint32_t transfer, const Incoming& packet);
+    void start_transfers(Time now);
+    void note_transfer(QpIndex index, Time now);
+    void close_ended();
+    bool may_close(QpIndex index) const;
     void catch_up(Time now);
     void fill_rings(Time now);
     void settle(Time now);
@@ -126,10 +161,17 @@ class Nic {
     NicSettings settings_;
     std::vector<FlowSettings> flows_;
     std::vector<FlowStatistics> flow_statistics_;
+    std::unique_ptr<MessageLog> log_;
     std::vector<QueuePair> queue_pairs_;
     SendSchedule schedule_;  // of data
     Calendar timers_;        // not later than what is due
     std::vector<CollectiveRank> ranks_;
+    Transfers transfers_;
+    std::uint32_t first_transfer_;               // its number
+    std::vector<std::uint32_t> transfer_peers_;  // by peer of the list: the host's
+    std::vector<QpIndex> vacant_;
+    std::vector<QpIndex> closing_;  // of transfers that have ended
+    std::vector<QpTotals> gone_;    // by flow
     NotificationPoint notification_;
     std::array<Ring, classes> rings_;
     Turns replies_;

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
 #include "lib/roce/dcqcn.hh"
+#include "lib/roce/empty_path.hh"
 #include "lib/roce/messages.hh"
 #include "lib/roce/rc_responder.hh"
 #include "lib/roce/requester.hh"
@@ -59,10 +61,8 @@ struct FlowSettings {
     RequesterSettings requester;        // `messages` at least the depth
     ResponderSettings responder;        // of the same MTU and first PSN
     std::optional<std::uint32_t> rank;  // of the collective that posts the messages
-    // The empty path, for slowdowns: its slowest link, and a message's time beyond its frames' there.
-    Rate path_rate = gigabits(100);
-    Duration path_delay{};
-    Duration path_timeout{};  // the time-out that its buffers ask for; 0: not known
+    std::vector<PathLink> path;         // to the responder, for slowdowns; at least one link
+    Duration path_timeout{};            // the time-out that its buffers ask for; 0: not known
 };
 
 struct QpSettings {

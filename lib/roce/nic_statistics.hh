@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "lib/frame/ip_address.hh"
+#include "lib/peer/pause_sender.hh"
 #include "lib/threads/histogram.hh"
 
 namespace sluice::roce {
@@ -30,16 +32,50 @@ struct QpStatistics {
     std::uint64_t acks_received = 0;     // likewise
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
+
+    // Sums; `recovering` stays that of one queue pair.
+    void add(const QpStatistics& other) {
+        using Qp = QpStatistics;
+        for (const auto counter :
+             {&Qp::completed, &Qp::retried, &Qp::failed, &Qp::completed_bytes, &Qp::delivered,
+              &Qp::delivered_bytes, &Qp::wrong_payload, &Qp::data_packets, &Qp::data_wire_bytes,
+              &Qp::ce_received, &Qp::not_ect_received, &Qp::acks_sent, &Qp::acks_received, &Qp::cnps_sent,
+              &Qp::cnps_received})
+            this->*counter += other.*counter;
+        completion_time = completion_time + other.completion_time;
+        last_delivered = max(last_delivered, other.last_delivered);
+    }
 };
 
 // Classes of message sizes in bytes: each up to its bound, the last one above all.
 inline constexpr std::array<std::uint32_t, 3> size_bounds{10'000, 100'000, 1'000'000};
 inline constexpr std::size_t size_classes = size_bounds.size() + 1;
-constexpr std::size_t size_class(std::uint32_t bytes) {
+constexpr std::size_t size_class(std::uint64_t bytes) {
     std::size_t n = 0;
     while (n < size_bounds.size() && bytes > size_bounds[n]) ++n;
     return n;
 }
+
+// A message that has ended, at its requester.
+struct MessageResult {
+    Time came, ended;
+    std::uint64_t bytes;
+    Duration ideal;   // on an empty path (empty_path.hh)
+    Duration paused;  // how long its class was paused at the host meanwhile
+    IpAddress peer;
+    std::uint32_t flow;             // index of the host's flows
+    std::uint32_t number;           // its place on the queue pair, from 0
+    std::uint32_t qp;               // number of the queue pair
+    std::uint32_t retransmissions;  // packets
+    std::uint32_t cnps;             // that came meanwhile
+    bool failed;
+};
+
+// Results of messages, where they are asked for.
+struct MessageLog {
+    const PauseSender* wire = nullptr;  // whose pauses count
+    std::vector<MessageResult> ended;   // in order of time; the reader clears it
+};
 
 // Figures of the requesters of a flow at this host. A message takes from its arrival until it is
 // acknowledged.
@@ -47,6 +83,7 @@ struct FlowStatistics {
     Histogram completion_time;
     Histogram slowdown;              // against the empty path: 1 ps stands for 1/1000
     std::vector<Histogram> by_size;  // of completion_time, by size_class; empty: all messages are as long
+    MessageLog* log = nullptr;       // the NIC's; null: none is kept
 };
 
 struct NicStatistics {

@@ -48,4 +48,7 @@ bool allowed(Transport transport, const Operation& operation);
 // Bytes between BTH and payload, a UD packet's DETH included.
 std::uint32_t extension_bytes(Transport transport, const Operation& operation);
 
+// A packet of a requester, or a READ response: not an answer that a notification point leaves out.
+constexpr bool is_data(Opcode opcode) { return opcode != Opcode::acknowledge && opcode != Opcode::cnp; }
+
 }  // namespace sluice::roce

@@ -24,6 +24,35 @@ PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Mark
 
 }  // namespace
 
+Duration time_on_empty_path(const NicSettings& nic, const FlowSettings& flow, std::uint64_t bytes) {
+    const QpSettings anybody{.peer = nic.address};
+    const PacketWriter data = writer_of(nic, anybody, flow.data), reply = writer_of(nic, anybody, nic.ack);
+    const std::uint32_t mtu = flow.requester.mtu;
+    const auto wire = [&](const PacketWriter& writer, Opcode opcode, std::uint32_t payload) {
+        Outgoing packet;
+        packet.opcode = opcode;
+        packet.payload_bytes = payload;
+        return wire_bytes(writer.frame_bytes(packet));
+    };
+    const std::uint64_t packets = (bytes + mtu - 1) / mtu;
+    const auto rest = static_cast<std::uint32_t>(bytes - (packets - 1) * mtu);
+    const auto train = [&](Opcode first, Opcode middle, Opcode last, Opcode only) {
+        return Train{packets, wire(data, first, mtu), wire(data, middle, mtu),
+                     wire(data, packets == 1 ? only : last, rest)};
+    };
+    const auto alone = [&](std::uint32_t frame) { return Train{1, 0, 0, frame}; };
+    using enum Opcode;
+    const std::span<const PathLink> path = flow.path;
+    if (flow.kind == Requester::Kind::read)
+        return time_through(path, alone(wire(data, read_request, 0))) +
+               time_back(path, train(read_response_first, read_response_middle, read_response_last,
+                                     read_response_only));
+    return time_through(path, flow.kind == Requester::Kind::send
+                                  ? train(send_first, send_middle, send_last, send_only)
+                                  : train(write_first, write_middle, write_last, write_only)) +
+           time_back(path, alone(wire(reply, acknowledge, 0)));
+}
+
 QueuePair::QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpSettings& own,
                      std::uint32_t number, FlowStatistics& flow_statistics)
     : nic_(&nic),
@@ -36,11 +65,19 @@ QueuePair::QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpS
       draws_{nic.seed, own.identity},
       arrivals_(flow.arrivals, draws_),
       cnp_(writer_of(nic, own, nic.cnp)),
-      reply_(writer_of(nic, own, nic.ack)) {
+      reply_(writer_of(nic, own, nic.ack)),
+      number_(number) {
     if (own.requests)
         end_.emplace<Requester>(flow.requester);
     else
         end_.emplace<RcResponder>(flow.responder);
+}
+
+void QueuePair::vacate() {
+    end_.emplace<std::monostate>();
+    statistics = {};
+    listed = {};
+    parts_.reset();
 }
 
 bool QueuePair::has_room() const {
@@ -72,39 +109,104 @@ void QueuePair::post_due(Time now) {
         if (!at || *at > now || (flow_->stop && *at >= *flow_->stop)) return;
         const std::uint32_t bytes = flow_->sizes.size(draws_(MessageDraw::size, arrivals_.message()));
         if (!as_requester().post(flow_->kind, bytes, at->ps)) return;
+        note_begun(now);
         arrivals_.begin_message();
     }
 }
 
+bool QueuePair::post(std::uint32_t bytes, Time now) {
+    if (!as_requester().post(flow_->kind, bytes, now.ps)) return false;
+    note_begun(now);
+    return true;
+}
+
+void QueuePair::note_begun(Time at) {
+    const MessageLog* log = flow_statistics_->log;
+    if (log == nullptr) [[likely]]
+        return;
+    if (begun_ == nullptr) begun_ = std::make_unique<std::deque<Begun>>();
+    begun_->push_back({statistics.cnps_received, log->wire->paused_time(flow_->data.priority, at)});
+}
+
+void QueuePair::begin_transfer(std::uint64_t bytes, Time at) {
+    note_begun(at);
+    if (bytes <= max_message_bytes) {
+        as_requester().post(flow_->kind, static_cast<std::uint32_t>(bytes), at.ps);
+        return;
+    }
+    parts_ = std::make_unique<Parts>();
+    parts_->to_post = bytes;
+    parts_->came = at;
+    post_parts();
+}
+
+// Two at a time, so that the wire need not wait.
+void QueuePair::post_parts() {
+    while (parts_->to_post != 0) {
+        const auto bytes =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(parts_->to_post, max_message_bytes));
+        if (!as_requester().post(flow_->kind, bytes, parts_->came.ps)) return;
+        parts_->to_post -= bytes;
+    }
+}
+
+// A part of a transfer is not its last; else it becomes the whole.
+bool QueuePair::joins(Requester::Completion& part) {
+    if (part.failed) {
+        parts_->to_post = 0;
+    } else {
+        parts_->bytes += part.bytes;
+        parts_->retransmissions += part.retransmissions;
+        post_parts();
+    }
+    if (requester()->posted() != 0) return true;
+    part.bytes = parts_->bytes;
+    part.retransmissions = parts_->retransmissions;
+    return false;
+}
+
 void QueuePair::complete(Time now) {
     bool any = false;
-    while (const auto message = as_requester().take_completion()) {
+    while (auto message = as_requester().take_completion()) {
+        if (parts_ != nullptr && joins(*message)) continue;
         any = true;
         arrivals_.completed(now);
-        if (message->failed) {
-            ++statistics.failed;
-            continue;
-        }
-        ++statistics.completed;
-        if (message->retransmissions != 0) ++statistics.retried;
-        statistics.completed_bytes += message->bytes;
-        const Duration took = now - Time{message->cookie};
-        statistics.completion_time = statistics.completion_time + took;
-        flow_statistics_->completion_time.record(took);
-        if (!flow_statistics_->by_size.empty())
-            flow_statistics_->by_size[size_class(message->bytes)].record(took);
-        const std::int64_t empty = std::max<std::int64_t>(time_on_empty_path(*message).ps / 1000, 1);
-        flow_statistics_->slowdown.record({took.ps / empty});
+        count(*message, now);
     }
     if (any) post_due(now);
 }
 
-Duration QueuePair::time_on_empty_path(const Requester::Completion& message) const {
-    const std::uint64_t packets = (message.bytes + flow_->requester.mtu - 1) / flow_->requester.mtu;
-    Outgoing middle;
-    middle.opcode = Opcode::write_middle;
-    const std::uint64_t bytes = message.bytes + packets * wire_bytes(data_.frame_bytes(middle));
-    return flow_->path_delay + flow_->path_rate.byte_time() * static_cast<std::int64_t>(bytes);
+void QueuePair::count(const Requester::Completion& message, Time now) {
+    if (MessageLog* log = flow_statistics_->log) [[unlikely]] {
+        const Begun begun = begun_->front();
+        begun_->pop_front();
+        log->ended.push_back({.came = Time{message.cookie},
+                              .ended = now,
+                              .bytes = message.bytes,
+                              .ideal = time_on_empty_path(*nic_, *flow_, message.bytes),
+                              .paused = log->wire->paused_time(flow_->data.priority, now) - begun.paused,
+                              .peer = settings_.peer,
+                              .flow = settings_.flow,
+                              .number = ended_++,
+                              .qp = number_,
+                              .retransmissions = message.retransmissions,
+                              .cnps = static_cast<std::uint32_t>(statistics.cnps_received - begun.cnps),
+                              .failed = message.failed});
+    }
+    if (message.failed) {
+        ++statistics.failed;
+        return;
+    }
+    ++statistics.completed;
+    if (message.retransmissions != 0) ++statistics.retried;
+    statistics.completed_bytes += message.bytes;
+    const Duration took = now - Time{message.cookie};
+    statistics.completion_time = statistics.completion_time + took;
+    flow_statistics_->completion_time.record(took);
+    if (!flow_statistics_->by_size.empty()) flow_statistics_->by_size[size_class(message.bytes)].record(took);
+    const std::int64_t empty =
+        std::max<std::int64_t>(time_on_empty_path(*nic_, *flow_, message.bytes).ps / 1000, 1);
+    flow_statistics_->slowdown.record({took.ps / empty});
 }
 
 Outgoing QueuePair::next_data(Time now) {
@@ -150,6 +252,44 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
 void QueuePair::receive_cnp(Time now) {
     ++statistics.cnps_received;
     if (!nic_->ignore_cnp) reaction_.on_cnp(now);
+}
+
+void QpTotals::add_counters(const Requester::Counters& other) {
+    requester.packets += other.packets;
+    requester.retransmissions += other.retransmissions;
+    requester.timeouts += other.timeouts;
+    requester.sequence_errors += other.sequence_errors;
+    requester.rnr_naks += other.rnr_naks;
+}
+
+void QpTotals::add_reordering(const ReceiveWindow::Counters& other) {
+    reordering.inversions += other.inversions;
+    reordering.max_depth = std::max(reordering.max_depth, other.max_depth);
+    reordering.repeated += other.repeated;
+}
+
+void QpTotals::add(const QueuePair& pair) {
+    qp.add(pair.statistics);
+    if (const Requester* end = pair.requester()) {
+        ++requesters;
+        add_counters(end->counters());
+        early += end->counters().early;
+        add_reordering(end->reordering());
+    }
+    if (const RcResponder* end = pair.responder()) {
+        duplicates += end->counters().duplicates;
+        early += end->counters().early;
+        add_reordering(end->reordering());
+    }
+}
+
+void QpTotals::add(const QpTotals& other) {
+    qp.add(other.qp);
+    add_counters(other.requester);
+    add_reordering(other.reordering);
+    duplicates += other.duplicates;
+    early += other.early;
+    requesters += other.requesters;
 }
 
 }  // namespace sluice::roce

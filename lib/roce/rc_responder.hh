@@ -52,6 +52,11 @@ class RcResponder {
     };
 
     explicit RcResponder(const ResponderSettings& settings);
+    // Before all packets: it has taken so many, which end so many messages.
+    void continue_after(std::uint64_t packets, std::uint32_t messages) {
+        expected_ += packets;
+        msn_ = messages & psn_mask;
+    }
 
     // A request: SEND, WRITE or READ; others are ignored. `rnr`: no receive buffer, so SENDs get an RNR NAK
     // with these low five bits.

@@ -54,7 +54,7 @@ class Requester {
         std::uint64_t cookie;  // the poster's
         Kind kind;
         bool failed;  // the peer may have got it, or not
-        std::uint32_t bytes;
+        std::uint64_t bytes;
         std::uint32_t retransmissions;  // packets of it that were sent again
     };
     // Payload of a READ response; 0 bytes: drop it.

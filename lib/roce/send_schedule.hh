@@ -4,8 +4,8 @@
 // Each queue pair is idle, or ready from a time on: its last start plus the packet's time at its rate
 // (`pace`). As that time lies behind those of all that wait already, an overloaded link is served round
 // robin, packet by packet, across classes. Equal times go by index, the lower first. A class that PFC holds
-// keeps its turn and stops no other. A winner tree per class: O(log n) a packet, nothing allocated after
-// construction. The caller sends the packet and says when its queue pair is ready again. Times lie less than
+// keeps its turn and stops no other. A winner tree per class: O(log n) a packet, nothing allocated but by
+// `resize`. The caller sends the packet and says when its queue pair is ready again. Times lie less than
 // 106 days apart.
 #pragma once
 
@@ -34,20 +34,33 @@ constexpr Duration pace(std::uint32_t wire_bytes, Rate rate) {
 class SendSchedule {
   public:
     // A queue pair for each entry, all idle; fewer than 2^31.
-    explicit SendSchedule(std::span<const ClassId> class_of_queue_pair) {
-        std::array<std::uint32_t, classes> leaves{};
-        for (const ClassId id : class_of_queue_pair) {
+    explicit SendSchedule(std::span<const ClassId> class_of_queue_pair)
+        : class_of_(class_of_queue_pair.begin(), class_of_queue_pair.end()) {
+        for (const ClassId id : class_of_) {
             assert(id < classes);
-            place_.push_back({leaves[id]++, id});
             present_ |= 1U << id;
         }
-        for (const std::uint32_t count : leaves) trees_.emplace_back(count);
+        for (ClassId id = 0; id < classes; ++id)
+            trees_.emplace_back((present_ >> id & 1U) != 0 ? class_of_.size() : 0);
     }
 
-    void set_ready(QpIndex qp, Time at) { trees_[place_[qp].id].put(place_[qp].leaf, {at, qp}); }
-    void set_idle(QpIndex qp) { trees_[place_[qp].id].put(place_[qp].leaf, {}); }
+    // Room for so many queue pairs, not fewer than before. New ones are idle, of class 0.
+    void resize(std::size_t count) {
+        class_of_.resize(count);
+        for_each_class(present_, [&](ClassId id) { trees_[id].resize(count); });
+    }
+    // The queue pair is idle.
+    void set_class(QpIndex qp, ClassId id) {
+        class_of_[qp] = id;
+        if ((present_ >> id & 1U) != 0) return;
+        present_ |= 1U << id;
+        trees_[id].resize(class_of_.size());
+    }
+
+    void set_ready(QpIndex qp, Time at) { trees_[class_of_[qp]].put(qp, {at, qp}); }
+    void set_idle(QpIndex qp) { trees_[class_of_[qp]].put(qp, {}); }
     // Ahead of set_ready.
-    void fetch(QpIndex qp) const { trees_[place_[qp].id].fetch(place_[qp].leaf); }
+    void fetch(QpIndex qp) const { trees_[class_of_[qp]].fetch(qp); }
 
     // The first of the classes of the mask `allowed`, and from when on it may send.
     Calendar::Entry first(unsigned allowed) const {
@@ -64,13 +77,9 @@ class SendSchedule {
     std::optional<Time> next_time(unsigned allowed) const { return first(allowed).time(); }
 
   private:
-    struct Place {
-        std::uint32_t leaf;
-        ClassId id;
-    };
-    std::vector<Place> place_;     // of each queue pair
-    std::vector<Calendar> trees_;  // by class
-    unsigned present_ = 0;         // the classes that have queue pairs
+    std::vector<ClassId> class_of_;  // of each queue pair
+    std::vector<Calendar> trees_;    // by class; a leaf for each queue pair where there is one of the class
+    unsigned present_ = 0;           // the classes that have queue pairs
 };
 
 }  // namespace sluice::roce

@@ -70,7 +70,7 @@ tl::expected<std::unique_ptr<Port>, std::string> HostPorts::open(const std::stri
     spec.nic.reaction = roce::ReactionParameters::of(roce::CongestionControl::none, port.speed);
     for (const HostFlow& flow : setup_.flows) {
         spec.flows.push_back(flow.settings);
-        spec.flows.back().path_rate = port.speed;
+        spec.flows.back().path = {{port.speed.byte_time(), {}}};
     }
     spec.queue_pairs = queue_pairs_[id];
     setup_.each(id, spec);

@@ -181,7 +181,7 @@ HostNic make_host_nic(const HostOptions& options, const MacAddress& mac) {
     flow.requester.timeout = options.timeout;
     flow.requester.retry_count = options.retry_count;
     if (!options.answers) flow.requester.timeout = seconds(1'000'000);  // however long a pause holds it
-    flow.path_rate = options.nic_rate();
+    flow.path = {{options.nic_rate().byte_time(), {}}};
     made.flows = {flow, flow};
     // The second flow's queue pairs send nothing of their own.
     made.flows[1].messages = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 #include "control/config/schema/hosts.hh"
@@ -13,9 +15,9 @@
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t billionths_of_a_millionth = 1000;
 constexpr std::uint32_t first_qp = 0x100;
 constexpr std::uint32_t open_loop_messages = 64;  // that a queue pair has posted; more wait for room
+constexpr std::uint32_t listed_messages = 2;      // the same of a listed flow: one, or parts of it
 
 std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
     for (const std::uint8_t byte : address.bytes) sum = scramble(sum ^ byte);
@@ -49,15 +51,23 @@ const PortConfig& port_of(const HostPlace& place) { return place.config->ports.a
 class HostSpecs {
   public:
     HostSpecs(const HostPlaces& places, const std::vector<FlowConfig>& flows, const HostPathOf& path,
-              const std::vector<CollectivePlan>& collectives)
+              const std::vector<CollectivePlan>& collectives, const std::vector<ListPlan>& lists)
         : places_(places), flows_(flows), path_(path) {
         for (const auto& [name, place] : places) specs_.emplace(name, spec_of(place));
         for (std::uint32_t id = 0; id < flows.size(); ++id)
             for (const std::string& from : flows[id].from)
                 for (const std::string& to : flows[id].to) add_pair(id, from, to, false);
         for (std::uint32_t id = 0; id < collectives.size(); ++id) add_collective(id, collectives[id]);
+        for (const ListPlan& list : lists) add_list(list);
     }
-    std::map<std::string, HostPortSpec> take() { return std::move(specs_); }
+    std::map<std::string, HostPortSpec> take() {
+        for (auto& [name, lists] : transfers_) {
+            std::ranges::sort(lists.made.order);
+            std::ranges::sort(lists.made.elsewhere);
+            specs_.at(name).transfers = std::make_shared<roce::TransferList>(std::move(lists.made));
+        }
+        return std::move(specs_);
+    }
 
   private:
     static HostPortSpec spec_of(const HostPlace& place) {
@@ -98,9 +108,9 @@ class HostSpecs {
     }
 
     // The settings of a flow at its end `self`.
-    roce::FlowSettings end_of(std::uint32_t id, const HostPlace& from_place, const HostPlace& to_place,
-                              const HostPlace& self_place, const HostPath& path) const {
-        const FlowConfig& flow = flows_[id];
+    static roce::FlowSettings end_of(std::uint32_t id, const FlowConfig& flow, const HostPlace& from_place,
+                                     const HostPlace& to_place, const HostPlace& self_place,
+                                     const HostPath& path) {
         const HostConfig& from = *from_place.host;
         const HostConfig& to = *to_place.host;
         const HostConfig& self = *self_place.host;
@@ -127,19 +137,8 @@ class HostSpecs {
         end.requester.timeout = from.timeout.value_or(end.path_timeout);
         end.requester.retry_count = from.retry_count.value_or(roce::unlimited_retries);
         end.requester.rnr_retry = from.rnr_retry.value_or(roce::unlimited_retries);
-        set_empty_path(end, path, from.address.is_v6);
+        end.path = path.links;
         return end;
-    }
-
-    // Rate and delay of an empty path: the message at the slowest link, its last frame at the other, an
-    // acknowledgement or READ request at both, and the cables there and back. Further switches cut through.
-    static void set_empty_path(roce::FlowSettings& end, const HostPath& path, bool v6) {
-        const std::uint32_t headers = v6 ? 78 : 58;  // of RoCEv2 with ICRC, untagged
-        const std::uint32_t last = wire_bytes(std::min(end.requester.mtu, end.sizes.max_bytes()) + headers);
-        const std::uint32_t answer = wire_bytes(headers + 4);
-        end.path_rate = path.slowest;
-        end.path_delay = path.fastest.byte_time() * (last + answer) + path.slowest.byte_time() * answer +
-                         path.propagation * 2;
     }
 
     // Before `self` has its rank in the collective.
@@ -187,7 +186,7 @@ class HostSpecs {
         HostPortSpec& receiver = specs_.at(to_name);
         const HostPath path = path_(flows_[id], from_name, to_name);
         const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
-            roce::FlowSettings end = end_of(id, from_place, to_place, place, path);
+            roce::FlowSettings end = end_of(id, flows_[id], from_place, to_place, place, path);
             return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
         };
         const std::uint32_t at_sender = flow_at(sender, from_place);
@@ -203,13 +202,106 @@ class HostSpecs {
         }
     }
 
+    // The transfers of a host while they are made.
+    struct HostTransfers {
+        HostPortSpec* spec = nullptr;
+        roce::TransferList made;
+        std::map<std::string, std::uint32_t> peers;
+
+        std::uint32_t peer(const std::string& name, const IpAddress& address) {
+            const auto [at, is_new] = peers.try_emplace(name, static_cast<std::uint32_t>(made.peers.size()));
+            if (is_new) made.peers.push_back(address);
+            return at->second;
+        }
+        std::uint32_t next() const { return static_cast<std::uint32_t>(made.transfers.size()); }
+        std::uint32_t next_qp() const {
+            return first_qp + static_cast<std::uint32_t>(spec->queue_pairs.size()) + next();
+        }
+    };
+    // The ends of the flows between two hosts in one class.
+    struct ListedPair {
+        std::uint32_t at_sender, at_receiver;  // flows of the two hosts
+        std::uint32_t receiver, sender;        // peers of the two
+    };
+
+    void add_list(const ListPlan& list) {
+        std::vector<HostTransfers*> hosts;
+        for (const std::string& name : list.hosts) {
+            HostTransfers& host = transfers_[name];
+            host.spec = &specs_.at(name);
+            hosts.push_back(&host);
+        }
+        std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint8_t>, ListedPair> pairs;
+        // By flow of the list, the first of its transfers at the two hosts.
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> first;
+        first.reserve(list.flows.size());
+        for (const ListedFlow& flow : list.flows) {
+            HostTransfers &sender = *hosts[flow.from], &receiver = *hosts[flow.to];
+            const auto [found, is_new] = pairs.try_emplace({flow.from, flow.to, flow.tc});
+            if (is_new) found->second = add_listed_pair(list, flow, sender, receiver);
+            const ListedPair& pair = found->second;
+            const auto message = static_cast<std::uint32_t>(first.size());
+            first.emplace_back(sender.next(), receiver.next());
+            const std::uint32_t waits = flow.after == ListedFlow::none ? 0 : list.flows[flow.after].qps;
+            for (std::uint64_t n = 0; n < flow.qps; ++n) {
+                const std::uint64_t bytes = flow.bytes * (n + 1) / flow.qps - flow.bytes * n / flow.qps;
+                const std::uint32_t sender_qp = sender.next_qp(), receiver_qp = receiver.next_qp();
+                sender.made.transfers.push_back({bytes, Time{} + flow.start, message, pair.receiver,
+                                                 receiver_qp, pair.at_sender, waits, true});
+                receiver.made.transfers.push_back(
+                    {bytes, Time{}, message, pair.sender, sender_qp, pair.at_receiver, 0, false});
+            }
+        }
+        for (std::size_t n = 0; n < list.flows.size(); ++n) add_order(list, n, first, hosts);
+    }
+
+    // The transfers of a flow wait for those of the flow before it: at the host where both are known, else
+    // its sender is told.
+    static void add_order(const ListPlan& list, std::size_t n,
+                          const std::vector<std::pair<std::uint32_t, std::uint32_t>>& first,
+                          const std::vector<HostTransfers*>& hosts) {
+        const ListedFlow& flow = list.flows[n];
+        if (flow.after == ListedFlow::none) return;
+        const ListedFlow& before = list.flows[flow.after];
+        const auto [sent, received] = first[flow.after];
+        const bool is_third = flow.from != before.from && flow.from != before.to;
+        const std::uint32_t from = flow.from == before.to ? received : sent;
+        for (std::uint32_t earlier = 0; earlier < before.qps; ++earlier)
+            for (std::uint32_t later = 0; later < flow.qps; ++later)
+                if (is_third)
+                    hosts[before.from]->made.elsewhere.push_back(
+                        {from + earlier, flow.from, first[n].first + later});
+                else
+                    hosts[flow.from]->made.order.emplace_back(from + earlier, first[n].first + later);
+    }
+
+    ListedPair add_listed_pair(const ListPlan& list, const ListedFlow& flow, HostTransfers& sender,
+                               HostTransfers& receiver) {
+        const std::string &from = list.hosts[flow.from], &to = list.hosts[flow.to];
+        const HostPlace &sender_place = places_.at(from), &receiver_place = places_.at(to);
+        FlowConfig own = flows_[list.flow];
+        if (flow.tc != ListedFlow::by_default)
+            own.dscp = dscp_of_class(*sender_place.config, *sender_place.host, flow.tc);
+        const HostPath path = path_(own, from, to);
+        const auto end = [&](const HostPlace& self) {
+            roce::FlowSettings made = end_of(list.flow, own, sender_place, receiver_place, self, path);
+            made.arrivals.kind = roce::ArrivalKind::at_time;
+            made.arrivals.depth = 0;
+            made.requester.messages = listed_messages;
+            return made;
+        };
+        return {local_flow(*sender.spec, end(sender_place)), local_flow(*receiver.spec, end(receiver_place)),
+                sender.peer(to, receiver_place.host->address),
+                receiver.peer(from, sender_place.host->address)};
+    }
+
     // Peers of one flow that are alike share its settings, and its figures.
     static std::uint32_t local_flow(HostPortSpec& host, roce::FlowSettings&& end) {
         const auto alike = [&](const roce::FlowSettings& other) {
             return other.id == end.id && other.requester.mtu == end.requester.mtu &&
                    other.requester.recovery == end.requester.recovery &&
-                   other.requester.timeout == end.requester.timeout && other.path_rate == end.path_rate &&
-                   other.path_delay == end.path_delay;
+                   other.requester.timeout == end.requester.timeout && other.path == end.path &&
+                   other.data.dscp == end.data.dscp;
         };
         const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
         const auto index = static_cast<std::uint32_t>(found - host.flows.begin());
@@ -234,67 +326,16 @@ class HostSpecs {
     const HostPathOf& path_;
     std::map<std::string, HostPortSpec> specs_;
     std::map<std::pair<IpAddress, IpAddress>, std::uint32_t> pairs_;  // queue pairs so far
+    std::map<std::string, HostTransfers> transfers_;                  // by host
 };
 
 }  // namespace
 
-roce::ReactionParameters reaction_parameters(const HostConfig& host, Rate line) {
-    roce::ReactionParameters made = roce::ReactionParameters::of(host.cc, line);
-    if (host.cc == roce::CongestionControl::none) return made;
-    const auto take = [](auto& constant, const auto& configured) {
-        constant = configured.value_or(constant);
-    };
-    take(made.min_rate, host.rate_min);
-    take(made.additive, host.rate_ai);
-    take(made.hyper, host.rate_hai);
-    take(made.gain, host.gain);
-    take(made.first_alpha, host.first_alpha);
-    take(made.alpha_period, host.alpha_timer);
-    take(made.increase_period, host.increase_timer);
-    take(made.byte_counter, host.byte_counter);
-    take(made.fast_recovery, host.fast_recovery);
-    if (host.cc == roce::CongestionControl::dcqcn_timer) {
-        take(made.decrease_period, host.decrease_timer);
-        take(made.clamp_target, host.clamp_target);
-    }
-    return made;
-}
-
-roce::MessageSizes message_sizes(const MessageConfig& message) {
-    switch (message.kind) {
-        case MessageKind::web_search:
-            return roce::MessageSizes::web_search();
-        case MessageKind::hadoop:
-            return roce::MessageSizes::facebook_hadoop();
-        case MessageKind::ali_storage:
-            return roce::MessageSizes::alibaba_storage();
-        case MessageKind::uniform:
-            break;
-    }
-    return roce::MessageSizes::uniform(message.min_bytes, message.max_bytes);
-}
-
-roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
-    roce::ArrivalParameters arrivals;
-    arrivals.start = Time{static_cast<std::uint64_t>(flow.start.ps)};
-    arrivals.spread = flow.spread;
-    arrivals.depth = flow.depth.value_or(1);
-    if (!flow.load) return arrivals;
-    arrivals.kind = flow.on ? roce::ArrivalKind::on_off : roce::ArrivalKind::poisson;
-    arrivals.on = flow.on.value_or(Duration{});
-    arrivals.off = flow.off.value_or(Duration{});
-    // The queue pairs share the load, so each has proportionally longer gaps between messages.
-    const std::uint64_t shares = std::uint64_t{flow.qps} * flow.to.size();
-    const std::uint32_t ppm =
-        std::max<std::uint32_t>(1, flow.load->parts_per_billion / billionths_of_a_millionth);
-    arrivals.mean_gap = roce::mean_gap(message_sizes(flow.message).mean_millibytes() * shares, line, ppm);
-    return arrivals;
-}
-
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
                                                const HostPathOf& path,
-                                               const std::vector<CollectivePlan>& collectives) {
-    return HostSpecs(places, flows, path, collectives).take();
+                                               const std::vector<CollectivePlan>& collectives,
+                                               const std::vector<ListPlan>& lists) {
+    return HostSpecs(places, flows, path, collectives, lists).take();
 }
 
 namespace {
@@ -303,30 +344,14 @@ namespace {
 HostPath path_within(const Config& config, const FlowConfig& flow, const HostConfig& from,
                      const HostConfig& to) {
     const PortConfig &a = config.ports.at(from.port), &b = config.ports.at(to.port);
-    const auto [slow, fast] = std::minmax(a.speed, b.speed);
     const PacketLabel label = data_label(flow, flow.kind == FlowKind::read ? to : from);
-    return {slow, fast, cable_delay(a) + cable_delay(b),
+    return {{{a.speed.byte_time(), cable_delay(a)}, {b.speed.byte_time(), cable_delay(b)}},
             is_on_wire(config, from.port) ? 0 : config.buffer_size_bytes,
             std::min(drain_rate(config, label, from.port, to.port),
                      drain_rate(config, label, to.port, from.port))};
 }
 
 }  // namespace
-
-PacketLabel data_label(const FlowConfig& flow, const HostConfig& sender) {
-    return {flow.dscp.value_or(sender.dscp), flow.pcp ? flow.pcp : sender.pcp};
-}
-
-Rate drain_rate(const Config& config, const PacketLabel& label, const std::string& in,
-                const std::string& out) {
-    const PortConfig &from = config.ports.at(in), &to = config.ports.at(out);
-    const ClassId tc = class_of(class_map(map_of(config, from), from), label);
-    const QueueConfig& queue = to.queue[map_of(config, to).tc_to_queue[tc]];
-    Rate rate = to.speed;
-    for (const Rate limit : {to.shaper, queue.max_rate})
-        if (limit != Rate{}) rate = std::min(rate, limit);
-    return rate;
-}
 
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos) {
     HostPlaces places;
@@ -374,13 +399,5 @@ std::string timeout_table(const Config& config) {
             return a.timeout.value_or(default_timeout(path_within(config, flow, a, b), a, b));
         });
 }
-
-roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver) {
-    roce::RecoverySettings made = receiver.recovery;
-    if (sender.recovery.kind != made.kind) made.kind = roce::Recovery::go_back_n;
-    return made;
-}
-
-std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b) { return std::min(a.mtu, b.mtu); }
 
 }  // namespace sluice

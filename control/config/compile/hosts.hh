@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "control/config/compile/compile.hh"
+#include "control/config/compile/listed_flow.hh"
 #include "control/config/schema/config.hh"
 #include "dataplane/peers/host_port.hh"
 #include "lib/roce/collective.hh"
@@ -31,8 +34,7 @@ using HostPlaces = std::map<std::string, HostPlace, NaturalOrder>;  // by the ho
 
 // The links between two hosts.
 struct HostPath {
-    Rate slowest, fastest;
-    Duration propagation;            // one way
+    std::vector<roce::PathLink> links;
     std::uint64_t buffer_bytes = 0;  // of all switches on it
     // The rate at which these buffers drain: the least of links, shapers and the max_rate of queues.
     Rate drained;
@@ -40,6 +42,8 @@ struct HostPath {
 using HostPathOf =
     std::function<HostPath(const FlowConfig& flow, const std::string& from, const std::string& to)>;
 
+// The lowest DSCP, the host's own first, whose packets the host's switch puts into a class; nothing: none.
+std::optional<std::uint8_t> dscp_of_class(const Config& config, const HostConfig& host, ClassId tc);
 // The label of a flow's data; the sender of a READ is the host that is read from.
 PacketLabel data_label(const FlowConfig& flow, const HostConfig& sender);
 // The rate of such data from port `in` by port `out`: its speed, shaper or the queue's max_rate.
@@ -53,10 +57,19 @@ struct CollectivePlan {
     std::vector<std::string> hosts;  // in the order of ranks
 };
 
-// The specification of every host, by name, without a pool. Collectives come after all flows.
+// A list of flows between hosts. They belong to a flow of the file without hosts of its own.
+struct ListPlan {
+    std::uint32_t flow = 0;  // its index
+    std::span<const std::string> hosts;
+    std::span<const ListedFlow> flows;
+};
+
+// The specification of every host, by name, without a pool. Collectives come after all flows, lists after
+// both.
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
                                                const HostPathOf& path,
-                                               const std::vector<CollectivePlan>& collectives = {});
+                                               const std::vector<CollectivePlan>& collectives = {},
+                                               const std::vector<ListPlan>& lists = {});
 // The same for the hosts and flows of one switch, by port.
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos);
 

@@ -118,6 +118,13 @@ Rows<RoutingConfig> routing_rows() {
     return rows;
 }
 
+Rows<ResultsConfig> results_rows() {
+    Rows<ResultsConfig> rows;
+    rows.key("messages", &ResultsConfig::messages, schema::word<bool>({{"off", false}, {"csv", true}}),
+             "With --out: messages.csv, a row for each message that has ended.");
+    return rows;
+}
+
 Rows<NodeConfig> node_rows() {
     using N = NodeConfig;
     Rows<N> rows;
@@ -158,9 +165,9 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        static constexpr std::array<std::string_view, 14> sections{
-            "topology",   "routing",  "node",  "link",  "switch", "host", "flow",
-            "collective", "workload", "event", "phase", "assert", "vary", "find"};
+        static constexpr std::array<std::string_view, 15> sections{
+            "topology", "routing", "node",  "link",   "switch", "host", "flow",   "collective",
+            "workload", "event",   "phase", "assert", "vary",   "find", "results"};
         top_rows().read(document_, context, fabric_, sections);
         ScenarioConfig& scenario = fabric_.scenario;
         with_table("topology", context, [&](const toml::node&, const toml::table& table) {
@@ -168,6 +175,9 @@ class Reader {
         });
         with_table("routing", context, [&](const toml::node&, const toml::table& table) {
             routing_rows().read(table, context, fabric_.routing);
+        });
+        with_table("results", context, [&](const toml::node&, const toml::table& table) {
+            results_rows().read(table, context, fabric_.results);
         });
         for_each_list(fabric_, [&]<class Child>(std::string_view name, const Rows<Child>& rows,
                                                 std::vector<Child>& into, std::size_t limit) {
@@ -376,6 +386,7 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
         add(topology_rows(), &*fabric.topology, &schema::fresh<TopologySettings>(), "topology");
     }
     add(routing_rows(), &fabric.routing, &schema::fresh<RoutingConfig>(), "routing");
+    add(results_rows(), &fabric.results, &schema::fresh<ResultsConfig>(), "results");
     for_each_list(fabric, [&]<class Child>(const std::string& kind, const Rows<Child>& rows,
                                            const std::vector<Child>& list, std::size_t) {
         for (std::size_t n = 0; kind != "assert" && n < list.size(); ++n)
@@ -406,6 +417,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());
+    add("[results]", results_rows());
     return sections;
 }
 

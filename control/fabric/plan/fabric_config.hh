@@ -101,6 +101,11 @@ struct ScenarioConfig {
     std::optional<FindConfig> find;
 };
 
+// [results]: what a run writes beside its report.
+struct ResultsConfig {
+    bool messages = false;  // messages.csv
+};
+
 struct FabricConfig {
     std::string file;
     std::uint64_t seed = 1;
@@ -116,6 +121,7 @@ struct FabricConfig {
     std::vector<CollectiveConfig> collectives;
     std::vector<WorkloadConfig> workloads;
     std::vector<EventConfig> events;  // in order of time
+    ResultsConfig results;
     ScenarioConfig scenario;
     std::vector<std::string> expected_findings;  // warnings that it is about
 

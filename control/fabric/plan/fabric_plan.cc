@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <filesystem>
 #include <set>
 
@@ -14,7 +13,6 @@
 #include "control/config/schema/values.hh"
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
-#include "lib/values/endian.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice::fabric {
@@ -22,17 +20,10 @@ namespace {
 
 constexpr std::size_t max_named = 1'000'000;
 constexpr std::uint64_t max_pairs = 1'000'000;
-constexpr std::uint64_t max_steps = 4'000'000;  // of hosts in collectives
-constexpr std::size_t fib_tables = 256;         // the least
-constexpr std::uint32_t hosts_from = 10U << 24;
-constexpr std::uint32_t cables_from = 172U << 24 | 16U << 16;
+constexpr std::uint64_t max_listed_pairs = 8'000'000;  // of a host, of each list: numbers have 24 bits
+constexpr std::uint64_t max_steps = 4'000'000;         // of hosts in collectives
+constexpr std::size_t fib_tables = 256;                // the least
 constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
-
-IpAddress to_address(std::uint32_t address) {
-    IpAddress made;
-    store_be(made.bytes.data(), address);
-    return made;
-}
 
 class Planner {
   public:
@@ -50,6 +41,8 @@ class Planner {
         expand_collectives();
         read_workloads();
         if (errors_.empty()) make_switches();
+        if (errors_.empty())
+            for (std::size_t n = 0; n < plan_.workloads.size(); ++n) check_workload(n);
         return std::move(errors_);
     }
 
@@ -221,6 +214,33 @@ class Planner {
         }
     }
 
+    // Each class has a DSCP at its sender, and each host a number for each of its queue pairs.
+    void check_workload(std::size_t n) {
+        const WorkloadPlan& workload = plan_.workloads[n];
+        const std::string path = fmt::format("workload[{}]", n);
+        std::set<std::pair<std::uint32_t, std::uint8_t>> seen;
+        std::vector<std::uint64_t> queue_pairs(plan_.hosts.size());
+        for (const ListedFlow& flow : workload.list.flows) {
+            queue_pairs[flow.from] += flow.qps;
+            queue_pairs[flow.to] += flow.qps;
+            if (flow.tc == ListedFlow::by_default || !seen.emplace(flow.from, flow.tc).second) continue;
+            const NodeId sender = plan_.hosts[flow.from];
+            if (dscp_of_class(plan_.switch_at(sender).config, plan_.host(sender), flow.tc)) continue;
+            refuse(workload.settings.place, path,
+                   fmt::format("{}:{}: switch {} puts no DSCP of host {} into class {}",
+                               workload.settings.file, flow.line, plan_.switch_at(sender).name,
+                               plan_.topology.nodes[sender].name, flow.tc),
+                   "map a DSCP to it there, or give the flow another class");
+        }
+        const auto most = std::ranges::max_element(queue_pairs);
+        if (most == queue_pairs.end() || *most <= max_listed_pairs) return;
+        const NodeId host = plan_.hosts[static_cast<std::size_t>(most - queue_pairs.begin())];
+        refuse(workload.settings.place, path,
+               fmt::format("host {} would have {} queue pairs, {} at most", plan_.topology.nodes[host].name,
+                           *most, max_listed_pairs),
+               "split the list, or write fewer qps");
+    }
+
     // An error that names no line of the list has the place of the section.
     void refuse_list(std::vector<ConfigError> errors, SourcePlace place, const std::string& path) {
         for (ConfigError& error : errors)
@@ -324,42 +344,6 @@ class Planner {
 
 }  // namespace
 
-AddressPlan::AddressPlan(const Topology& topology)
-    : pairs_(topology.links.size()), macs_(topology.links.size()) {
-    std::size_t most = 1;
-    std::vector<std::vector<LinkId>> of_leaf(topology.nodes.size());
-    std::uint32_t next_pair = 0;
-    for (LinkId id = 0; id < topology.links.size(); ++id) {
-        const auto& ends = topology.links[id].ends;
-        for (unsigned end = 0; end < 2; ++end) {
-            const bool host = topology.nodes[ends[end].node].is_host;
-            macs_[id][end] = {{0x02, static_cast<std::uint8_t>(host ? 0x48 : 0x53),
-                               static_cast<std::uint8_t>(end), static_cast<std::uint8_t>(id >> 16),
-                               static_cast<std::uint8_t>(id >> 8), static_cast<std::uint8_t>(id)}};
-            if (host) of_leaf[ends[1 - end].node].push_back(id);
-        }
-        if (!topology.joins_switches(topology.links[id])) continue;
-        pairs_[id] = {to_address(cables_from + next_pair), to_address(cables_from + next_pair + 1)};
-        next_pair += 2;
-    }
-    for (const auto& links : of_leaf) most = std::max(most, links.size());
-    const auto room = static_cast<std::uint32_t>(std::bit_ceil(2 * most));
-    // Octets that people can read: a /24 for each leaf unless it needs more.
-    const std::uint32_t step = std::max(room, 256U);
-    std::uint32_t at = hosts_from;
-    for (NodeId node = 0; node < topology.nodes.size(); ++node) {
-        if (of_leaf[node].empty()) continue;
-        at += step;
-        leaves_.push_back({node, {to_address(at), static_cast<std::uint8_t>(32 - std::countr_zero(step))}});
-        std::uint32_t own = at;
-        for (const LinkId id : of_leaf[node]) {
-            const unsigned here = topology.links[id].end_at(node);
-            pairs_[id][here] = to_address(own++);
-            pairs_[id][1 - here] = to_address(own++);
-        }
-    }
-}
-
 tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file, const Stage& stage) {
     FabricPlan plan;
     plan.asked = keys_asked(file);
@@ -386,7 +370,12 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     const auto path = [this](const FlowConfig& flow, const std::string& from, const std::string& to) {
         return path_between(*this, flow, nodes.at(from), nodes.at(to));
     };
-    return sluice::host_specs(places, file.flows, path, collectives);
+    const std::vector<std::string> names = topology.names(true);
+    std::vector<ListPlan> lists;
+    for (const WorkloadPlan& each : workloads) lists.push_back({each.flow, names, each.list.flows});
+    auto specs = sluice::host_specs(places, file.flows, path, collectives, lists);
+    for (auto& [name, spec] : specs) spec.keeps_log = file.results.messages;
+    return specs;
 }
 
 // A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.

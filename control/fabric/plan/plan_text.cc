@@ -66,7 +66,11 @@ std::string workloads_text(const FabricPlan& plan) {
     for (const WorkloadPlan& each : plan.workloads) {
         const FlowList& list = each.list;
         std::vector<bool> takes_part(plan.hosts.size());
-        for (const ListedFlow& flow : list.flows) takes_part[flow.from] = takes_part[flow.to] = true;
+        std::uint64_t queue_pairs = 0;
+        for (const ListedFlow& flow : list.flows) {
+            takes_part[flow.from] = takes_part[flow.to] = true;
+            queue_pairs += flow.qps;
+        }
         text += fmt::format("workload {}: {}, {} of {} between {} of {}", in_quotes(each.settings.name),
                             to_string(list.format), print_count(list.flows.size(), "flow"),
                             size_text(list.bytes()), std::ranges::count(takes_part, true),
@@ -76,7 +80,8 @@ std::string workloads_text(const FabricPlan& plan) {
                                 start_text(list.flows[list.timed - 1]));
         if (const std::size_t waiting = list.flows.size() - list.timed; waiting != 0)
             text += fmt::format(", {} after another", print_count(waiting, "flow"));
-        text += fmt::format("; the list takes {} of memory\n", size_text(list.memory_bytes()));
+        text += fmt::format("; with its hosts the list takes {} of memory\n",
+                            size_text(list.memory_bytes() + queue_pairs * roce::Transfers::bytes_each));
         for (const std::string& note : list.notes) text += fmt::format("  {}\n", note);
     }
     return text;

@@ -203,13 +203,11 @@ std::vector<PathHop> hops_between(const FabricPlan& plan, NodeId from, NodeId to
 
 HostPath path_between(const FabricPlan& plan, const FlowConfig& flow, NodeId from, NodeId to) {
     const PacketLabel label = data_label(flow, plan.host(flow.kind == FlowKind::read ? to : from));
-    HostPath path{Rate{UINT64_MAX}, Rate{}, {}, 0, Rate{UINT64_MAX}};
+    HostPath path{{}, 0, Rate{UINT64_MAX}};
     const Link* before = nullptr;
     for (const PathHop& hop : hops_between(plan, from, to)) {
         const Link& link = plan.topology.links[hop.links.front()];
-        path.slowest = std::min(path.slowest, link.speed);
-        path.fastest = std::max(path.fastest, link.speed);
-        path.propagation = path.propagation + propagation_delay(link.cable_m);
+        path.links.push_back({link.speed.byte_time(), propagation_delay(link.cable_m)});
         if (!plan.topology.nodes[hop.from].is_host) {
             const Config& config = plan.switch_at(hop.from).config;
             const auto port_of = [&](const Link& at) {

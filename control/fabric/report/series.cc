@@ -59,13 +59,7 @@ FabricSeries::Sample FabricSeries::sample() const {
         }
     }
     made.flows.resize(fabric_.plan().file.flows.size());
-    for (const HostPort* host : hosts_)
-        for (const roce::QueuePair& pair : host->nic().queue_pairs()) {
-            Flow& flow = made.flows[pair.flow().id];
-            made.cnps += pair.statistics.cnps_sent;
-            flow.delivered_bytes += pair.statistics.delivered_bytes;
-            if (pair.sends_data()) flow.rate += pair.reaction().rate().bits_per_second;
-        }
+    for (const HostPort* host : hosts_) made.cnps += add_flows(host->nic(), fabric_.now(), made.flows);
     return made;
 }
 
@@ -95,7 +89,7 @@ Json FabricSeries::json() const {
 Json FabricSeries::flows_json(const std::vector<const Sample*>& samples) const {
     const std::vector<std::string> names = flow_names(fabric_.plan().world());
     std::vector<std::uint64_t> delivered;
-    for (const Flow& flow : samples.back()->flows) delivered.push_back(flow.delivered_bytes);
+    for (const FlowMoment& flow : samples.back()->flows) delivered.push_back(flow.delivered_bytes);
     Json json = Json::array();
     for (const std::size_t n : largest(delivered, max_flows)) {
         Json rates = Json::array(), bytes = Json::array();

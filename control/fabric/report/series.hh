@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/fabric/run/fabric.hh"
+#include "control/report/figures/report_hosts.hh"
 #include "lib/record/sample_trace.hh"
 
 namespace sluice::fabric {
@@ -37,13 +38,9 @@ class FabricSeries {
         std::uint32_t queue;  // (switch, port, class) counted through
         std::uint32_t cells;
     };
-    struct Flow {
-        std::uint64_t rate;             // bits/s, the sum of its queue pairs' rates
-        std::uint64_t delivered_bytes;  // so far, as the other totals
-    };
     struct Sample {
         std::uint64_t marked = 0, cnps = 0, pauses = 0;
-        std::vector<Flow> flows;
+        std::vector<FlowMoment> flows;
         std::vector<Depth> depths;  // of queues that are not empty
     };
     Sample sample() const;

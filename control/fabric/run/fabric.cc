@@ -115,6 +115,7 @@ std::string Fabric::open(const Options& options) {
         one->send_through(&loop_->outbox_between(here, there));
         other->send_through(&loop_->outbox_between(there, here));
     }
+    find_awaited();
     down_.resize(plan_.topology.nodes.size());
     routes_ = routes_without(plan_, {});
     std::vector<Switch*> devices;
@@ -131,7 +132,39 @@ std::string Fabric::open(const Options& options) {
     return {};
 }
 
+// Hosts whose transfers are awaited elsewhere.
+void Fabric::find_awaited() {
+    awaited_.resize(switches_.size());
+    bool any = false;
+    for (std::size_t n = 0; n < switches_.size(); ++n)
+        for (const auto& [name, host] : switches_[n].plan->config.hosts) {
+            HostPort* port = switches_[n].ports->simulated(name);
+            const roce::TransferList* list = port->nic().transfers().list();
+            if (list == nullptr || list->elsewhere.empty()) continue;
+            awaited_[n].push_back(port);
+            any = true;
+        }
+    if (!any) awaited_.clear();
+}
+
+// A host learns out of band that a transfer between two others has ended: after a time that no window
+// exceeds, so that threads agree.
+void Fabric::tell_others(HostPort& host) {
+    const Duration notice = std::max(max_window, turn_of(plan_));
+    for (const roce::Transfers::Told& told : host.told())
+        loop_->actions().at(max(told.ended + notice, now()), [this, waits = told.waits] {
+            const NodeId node = plan_.hosts[waits.host];
+            const std::string& name = plan_.topology.nodes[node].name;
+            at(node).ports->simulated(name)->release(waits.then, now());
+        });
+    host.told().clear();
+}
+
 void Fabric::after_window() {
+    if (!awaited_.empty())
+        loop_->for_each_that_ran([this](std::uint32_t number) {
+            for (HostPort* host : awaited_[number]) tell_others(*host);
+        });
     loop_->for_each_that_ran([this](std::uint32_t number) { pauses_->gather(number); });
     pauses_->take_gathered();
     if (!pool_->keep_free(free_packets_) && !std::exchange(out_of_memory_, true))
@@ -140,6 +173,12 @@ void Fabric::after_window() {
 
 const HostPort& Fabric::host(NodeId node) const {
     return *switches_[plan_.switch_of[node]].ports->host(plan_.topology.nodes[node].name);
+}
+
+std::vector<roce::MessageResult> Fabric::take_results(NodeId node) {
+    HostPort* port = switches_[plan_.switch_of[node]].ports->simulated(plan_.topology.nodes[node].name);
+    return port->log() == nullptr ? std::vector<roce::MessageResult>()
+                                  : std::exchange(port->log()->ended, {});
 }
 
 std::vector<const HostPort*> Fabric::hosts() const {

@@ -37,6 +37,8 @@ class FabricPorts final : public Surroundings {
     PortId id_of(const std::string& port) const { return ids_.at(port); }
     // The end of a cable at a port; null: a host is behind it.
     LinkPort* link(const std::string& port) const;
+    // A host behind one of the ports, run up to now.
+    HostPort* simulated(const std::string& name) { return hosts_.find(name, running_->now()); }
     // This end sees its cable's state.
     void detect(const std::string& port, bool up);
 
@@ -95,6 +97,8 @@ class Fabric {
     const std::vector<FabricSwitch>& switches() const { return switches_; }
     const HostPort& host(NodeId node) const;
     std::vector<const HostPort*> hosts() const;  // in the order of nodes
+    // Results of the host's messages that have ended since the last call, in order of time.
+    std::vector<roce::MessageResult> take_results(NodeId node);
 
     // The ends of a link; null: the host's end, or its leaf's.
     std::array<LinkPort*, 2> ends(LinkId link) const;
@@ -164,6 +168,8 @@ class Fabric {
     std::string open(const Options& options);
     void note(Time at, std::string kind, std::string text);
     void after_window();
+    void find_awaited();
+    void tell_others(HostPort& host);
     const FaultPort* fault_of(const LinkEnd& end) const;
     FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
     void changed(LinkId link);
@@ -174,9 +180,11 @@ class Fabric {
     std::unique_ptr<PacketPool> pool_;  // grows with what is in use
     unsigned free_packets_ = 0;
     bool out_of_memory_ = false;
-    std::optional<QualityExchange> qualities_;      // before the switches, which read it
-    std::vector<FabricSwitch> switches_;            // as in the plan
-    std::vector<Cable> cables_;                     // by link
+    std::optional<QualityExchange> qualities_;  // before the switches, which read it
+    std::vector<FabricSwitch> switches_;        // as in the plan
+    std::vector<Cable> cables_;                 // by link
+    // By switch: its hosts with transfers that those of others wait for; empty: there are none at all.
+    std::vector<std::vector<HostPort*>> awaited_;
     std::vector<bool> down_;                        // nodes
     std::vector<std::vector<RouteConfig>> routes_;  // computed last, by switch
     std::vector<FabricEvent> events_;
@@ -187,7 +195,8 @@ class Fabric {
 
 // Threads of a run and the windows of the clock; neither changes the result of a run.
 //
-// The windows are as long as the shortest cable between two switches, within a microsecond; on the grid of a
+inline constexpr Duration max_window = microseconds(1);
+// The windows are as long as the shortest cable between two switches, within max_window; on the grid of a
 // turn they are instants. Each thread gets about the same part of every tier, neighbors together.
 // `threads` is at most what threads_for says.
 LoopWindows windows_of(const FabricPlan& plan, unsigned threads);

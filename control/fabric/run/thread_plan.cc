@@ -10,7 +10,6 @@ namespace sluice::fabric {
 namespace {
 
 // Packet buffers are kept for all that hosts may send in a window.
-constexpr Duration max_window = microseconds(1);
 // Two threads that wait for each other lose a microsecond or two, in which one forwards some 8 KB.
 constexpr std::uint64_t min_bytes_a_window = 64'000;
 

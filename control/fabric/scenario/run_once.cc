@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/message_rows.hh"
 #include "control/fabric/report/phase_report.hh"
 #include "control/fabric/report/series.hh"
 #include "control/fabric/run/commands.hh"
@@ -109,8 +110,11 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     Fabric& fabric = **made;
     std::optional<FabricSeries> series;
     if (options.series) series.emplace(fabric);
+    std::optional<MessageRows> messages;
+    if (options.messages && plan.file.results.messages) messages.emplace(fabric, options.messages);
     const auto goes_on = [&] {
         if (series) series->sample_instant();
+        if (messages) messages->look();
         return options.goes_on(fabric);
     };
     if (judges)
@@ -134,6 +138,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
                                            : run_through(sockets.get(), fabric, options, goes_on);
     for (FabricSwitch& each : fabric.switches()) each.running->watch().losses().note_losses(true);
     sockets.reset();
+    if (messages) messages->finish();
     RunOutcome outcome;
     outcome.interrupted = !ended;
     if (std::string error = fabric.loop().gave_up(); !error.empty())

@@ -23,7 +23,9 @@ struct RunOptions {
     unsigned threads = 1;              // those of threads_for
     const Asserts* asserts = nullptr;  // null: none
     bool series = false;               // takes samples over time
-    Stage stage = tell_nobody;         // before the first packet
+    std::function<void(std::string_view)>
+        messages;               // takes rows (report/message_rows.hh), if results.messages
+    Stage stage = tell_nobody;  // before the first packet
     // After each window of the clock, on the calling thread; false: the run is interrupted there.
     std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
     // An interactive clock that stands still is over.

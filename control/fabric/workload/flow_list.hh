@@ -14,6 +14,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/config/compile/listed_flow.hh"
 #include "control/config/schema/config.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
@@ -37,23 +38,6 @@ struct FlowListSettings {
     std::uint16_t qps = 1;                      // of flows that name none
     std::map<std::string, std::string> hosts;   // the list's name of a host -> ours
 };
-
-struct ListedFlow {
-    static constexpr std::uint32_t none = ~0U;
-    static constexpr std::uint8_t by_default = 0xFF;
-
-    std::uint64_t bytes = 0;     // payload, in [1, max_flow_bytes]
-    Duration start{};            // of the run, in [0, max_flow_start]; with `after` since that flow's end
-    std::uint32_t from = 0;      // index of its sender in the hosts that the reader was given
-    std::uint32_t to = 0;        // of its receiver, another one
-    std::uint32_t after = none;  // index of the flow that ends before this one starts
-    std::uint32_t name = none;   // see FlowList::name_of
-    std::uint32_t number = 0;    // its place among the flows of the file, from 1
-    std::uint32_t line = 0;      // of the file, from 1
-    std::uint16_t qps = 1;       // queue pairs that share its bytes, in [1, max_pair_qps], at most one a byte
-    std::uint8_t tc = by_default;  // traffic class in [0, 7], or that of the sender's DSCP
-};
-static_assert(sizeof(ListedFlow) <= 48);
 
 struct FlowList {
     ListFormat format = ListFormat::csv;

@@ -188,9 +188,9 @@ class TransferSymptoms {
             const auto to = at_address_.find(pair.settings().peer);
             if (pair.requester() == nullptr || pair.sends_data() == reads || to == at_address_.end())
                 continue;
-            const roce::Nic& nic = to->second->port->nic();
-            const roce::QueuePair& peer =
-                nic.queue_pairs()[pair.settings().peer_qp - nic.settings().first_qp];
+            const roce::QueuePair* there = to->second->port->nic().find_queue_pair(pair.settings().peer_qp);
+            if (there == nullptr) continue;  // of a transfer, before its first packet or after its last
+            const roce::QueuePair& peer = *there;
             const roce::Requester& requester = *pair.requester();
             sent += (reads ? peer : pair).statistics.data_packets;
             const std::uint64_t again =

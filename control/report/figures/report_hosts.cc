@@ -22,52 +22,21 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // The sum of any number of queue pairs.
-struct Sum {
-    roce::QpStatistics qp;
-    roce::Requester::Counters requester;
-    std::uint64_t duplicates = 0;
-    std::uint64_t early = 0;
-    roce::ReceiveWindow::Counters reordering;
-    std::uint64_t senders = 0;  // of data
+struct Sum : roce::QpTotals {
+    std::uint64_t senders = 0;  // of data, that are there now
     std::uint64_t rate = 0;     // of those, bits/s
     std::uint64_t target = 0;
     std::uint64_t alpha_ppm = 0;
 
-    void add(const roce::ReceiveWindow::Counters& from) {
-        reordering.inversions += from.inversions;
-        reordering.max_depth = std::max(reordering.max_depth, from.max_depth);
-        reordering.repeated += from.repeated;
-    }
-
+    using QpTotals::add;
     void add(const roce::QueuePair& pair, Time now) {
-        const roce::QpStatistics& from = pair.statistics;
-        using Qp = roce::QpStatistics;
-        for (const auto counter :
-             {&Qp::completed, &Qp::retried, &Qp::failed, &Qp::completed_bytes, &Qp::delivered,
-              &Qp::delivered_bytes, &Qp::wrong_payload, &Qp::data_packets, &Qp::data_wire_bytes,
-              &Qp::ce_received, &Qp::not_ect_received, &Qp::acks_sent, &Qp::acks_received, &Qp::cnps_sent,
-              &Qp::cnps_received})
-            qp.*counter += from.*counter;
-        qp.last_delivered = max(qp.last_delivered, from.last_delivered);
-        if (const roce::Requester* end = pair.requester()) {
-            const roce::Requester::Counters& counters = end->counters();
-            requester.retransmissions += counters.retransmissions;
-            requester.timeouts += counters.timeouts;
-            requester.sequence_errors += counters.sequence_errors;
-            requester.rnr_naks += counters.rnr_naks;
-            early += counters.early;
-            add(end->reordering());
-        }
-        if (const roce::RcResponder* end = pair.responder()) {
-            duplicates += end->counters().duplicates;
-            early += end->counters().early;
-            add(end->reordering());
-        }
+        add(pair);
         if (!pair.sends_data()) return;
         constexpr std::uint64_t million = 1'000'000;
         ++senders;
-        rate += pair.reaction().rate().bits_per_second;
-        target += pair.reaction().target_rate().bits_per_second;
+        const roce::ReactionPoint reaction = pair.reaction().at(now);
+        rate += reaction.rate().bits_per_second;
+        target += reaction.target_rate().bits_per_second;
         alpha_ppm += pair.reaction().alpha(now) / (roce::fraction_one / million);
     }
 };
@@ -104,7 +73,6 @@ FIGURE_ROWS(host_rows, HostSource, "hosts.{host}") = {
 
 struct FlowTotal {
     Sum sum;
-    std::uint64_t queue_pairs = 0;
     Duration timeout;
     Duration paused;  // of its hosts that send data, in its class
 };
@@ -130,6 +98,7 @@ Json host_json(const RunningSwitch& running, const HostConfig& host, const HostP
                const std::vector<std::string>& told) {
     HostSource source{host, port, port.nic(), running.now(), {}, host_symptoms(running, host, port)};
     for (const roce::QueuePair& pair : source.nic.queue_pairs()) source.sum.add(pair, source.now);
+    for (const roce::QpTotals& gone : source.nic.gone()) source.sum.add(gone);
     source.symptoms.insert(source.symptoms.end(), told.begin(), told.end());
     return json_of(host_rows, source);
 }
@@ -204,16 +173,25 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     for (const HostPort* port : hosts) {
         const roce::Nic& nic = port->nic();
         std::vector<bool> sends(world.flows.size());
+        const auto add_paused = [&](const roce::FlowSettings& flow) {
+            if (sends[flow.id]) return;
+            sends[flow.id] = true;
+            totals[flow.id].paused = totals[flow.id].paused + port->paused_time(flow.data.priority, now);
+        };
         for (const roce::QueuePair& pair : nic.queue_pairs()) {
             FlowTotal& total = totals[pair.flow().id];
             total.sum.add(pair, now);
-            if (pair.requester() != nullptr) {
-                ++total.queue_pairs;
+            if (pair.requester() != nullptr)
                 total.timeout = std::max(total.timeout, pair.flow().requester.timeout);
-            }
-            if (!pair.sends_data() || sends[pair.flow().id]) continue;
-            sends[pair.flow().id] = true;
-            total.paused = total.paused + port->paused_time(pair.flow().data.priority, now);
+            if (pair.sends_data()) add_paused(pair.flow());
+        }
+        for (std::size_t n = 0; n < nic.flows().size(); ++n) {
+            const roce::QpTotals& gone = nic.gone()[n];
+            FlowTotal& total = totals[nic.flows()[n].id];
+            total.sum.add(gone);
+            if (gone.requesters == 0) continue;
+            total.timeout = std::max(total.timeout, nic.flows()[n].requester.timeout);
+            add_paused(nic.flows()[n]);
         }
     }
     Json json;
@@ -223,6 +201,20 @@ Json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, 
     for (std::size_t n = 0; n < names.size(); ++n)
         json[names[n]] = json_of(flow_rows, {{totals[n]}, Time{} + world.flows[n].start, durations[n]});
     return json;
+}
+
+std::uint64_t add_flows(const roce::Nic& nic, Time now, std::vector<FlowMoment>& flows) {
+    std::uint64_t cnps = 0;
+    const auto add = [&](std::uint32_t id, const roce::QpStatistics& figures) {
+        cnps += figures.cnps_sent;
+        flows[id].delivered_bytes += figures.delivered_bytes;
+    };
+    for (const roce::QueuePair& pair : nic.queue_pairs()) {
+        add(pair.flow().id, pair.statistics);
+        if (pair.sends_data()) flows[pair.flow().id].rate += pair.reaction().at(now).rate().bits_per_second;
+    }
+    for (std::size_t n = 0; n < nic.flows().size(); ++n) add(nic.flows()[n].id, nic.gone()[n].qp);
+    return cnps;
 }
 
 Json flows_json(const RunningSwitch& running) {

@@ -33,6 +33,13 @@ std::uint64_t bits_per_second(std::uint64_t bytes, double in_ps);
 inline std::uint64_t bits_per_second(std::uint64_t bytes, Duration in) {
     return bits_per_second(bytes, static_cast<double>(in.ps));
 }
+// What is sampled of a flow: the sum of its queue pairs' rates in bits/s, and the payload delivered so far.
+struct FlowMoment {
+    std::uint64_t rate = 0;
+    std::uint64_t delivered_bytes = 0;
+};
+// Adds a host's to those of all flows; returns the CNPs that it has sent.
+std::uint64_t add_flows(const roce::Nic& nic, Time now, std::vector<FlowMoment>& flows);
 // Flows of hosts at any switches; `world` has the flows, `hosts` have caught up.
 nlohmann::ordered_json flows_json(const Config& world, const std::vector<const HostPort*>& hosts, Time now);
 

@@ -122,12 +122,7 @@ TraceSamples::Sample TraceSamples::sample() const {
     made.lost = device.lossless_drops();
     made.flows.resize(running_.config().flows.size());
     for (const auto& [name, host] : running_.config().hosts)
-        for (const roce::QueuePair& pair : running_.surroundings().host(name)->nic().queue_pairs()) {
-            Flow& flow = made.flows[pair.flow().id];
-            made.cnps += pair.statistics.cnps_sent;
-            flow.delivered_bytes += pair.statistics.delivered_bytes;
-            if (pair.sends_data()) flow.rate += pair.reaction().rate().bits_per_second;
-        }
+        made.cnps += add_flows(running_.surroundings().host(name)->nic(), running_.now(), made.flows);
     return made;
 }
 

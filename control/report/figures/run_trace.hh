@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "control/report/figures/report_hosts.hh"
 #include "lib/queue/wred.hh"
 #include "lib/record/sample_trace.hh"
 
@@ -36,17 +37,13 @@ class TraceSamples {
     void add_to(nlohmann::ordered_json& trace) const;
 
   private:
-    struct Flow {
-        std::uint64_t rate;             // bits/s, the sum of its queue pairs' rates
-        std::uint64_t delivered_bytes;  // so far, as the other totals
-    };
     struct Sample {
         std::uint64_t marked = 0;
         std::uint64_t cnps = 0;
         std::uint64_t pauses = 0;
         std::uint64_t dropped = 0;  // packets
         std::uint64_t lost = 0;     // lossless ones among them
-        std::vector<Flow> flows;
+        std::vector<FlowMoment> flows;
     };
     // The curve for green ECT packets, in bytes, from a moment on.
     struct Thresholds {

@@ -180,6 +180,24 @@ TEST(SendSchedule, aHeldClassStopsNobodyElseAndThenTakesItsTurn) {
         DOUBLES_EQUAL(122.5, static_cast<double>(link.sent[qp] - before[qp]), 1);
 }
 
+TEST(SendSchedule, queuePairsComeWithAnyClass) {
+    SendSchedule schedule(std::vector<ClassId>{3});
+    schedule.set_ready(0, us(5));
+    schedule.resize(3);
+    schedule.set_class(1, 3);
+    schedule.set_class(2, 5);
+    CHECK_TRUE(*schedule.next_time(all) == us(5));
+    schedule.set_ready(1, us(4));
+    schedule.set_ready(2, us(3));
+    LONGS_EQUAL(2, *schedule.next(us(5), all));
+    LONGS_EQUAL(1, *schedule.next(us(5), 1U << 3));
+    schedule.set_idle(2);
+    schedule.set_class(2, 3);
+    schedule.set_ready(2, us(2));
+    LONGS_EQUAL(2, *schedule.next(us(5), 1U << 3));
+    CHECK_FALSE(schedule.next_time(1U << 5).has_value());
+}
+
 TEST(SendSchedule, tenThousandQueuePairsShareEvenly) {
     std::vector<ClassId> of_class(10'000);
     for (QpIndex qp = 0; qp < of_class.size(); ++qp) of_class[qp] = static_cast<ClassId>(qp % 8);

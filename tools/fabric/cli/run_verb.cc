@@ -13,6 +13,7 @@
 #include "control/report/page/report_page.hh"
 #include "control/report/page/report_shape.hh"
 #include "dataplane/base/file_roles.hh"
+#include "dataplane/base/output_file.hh"
 #include "dataplane/base/output_folder.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -41,6 +42,7 @@ Shades shades_of(const nlohmann::ordered_json& report) {
 }
 
 constexpr std::array files_of_run{"report.json", "series.json", "fabric.svg"};
+constexpr std::string_view messages_file = "messages.csv";
 
 // The files of all runs, open before the first of them.
 struct Outputs {
@@ -90,6 +92,19 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
     if (!html) return refused(exit_failed, html.error());
     made.junit = std::move(*junit), made.html = std::move(*html);
     return made;
+}
+
+// The rows of a run's messages; null: nobody wants them.
+tl::expected<std::unique_ptr<OutputFile>, std::string> open_messages(const Outputs& outputs,
+                                                                     const std::string& name,
+                                                                     const FabricPlan& plan) {
+    if (!plan.file.results.messages) return nullptr;
+    if (!outputs.folder) {
+        complain("sluice-fabric: {} is not written; do: write --out DIR\n", name);
+        return nullptr;
+    }
+    if (std::string why = outputs.folder->prepare(name); !why.empty()) return tl::unexpected(std::move(why));
+    return OutputFile::create(outputs.folder->file(name));
 }
 
 // Prints the result of a run, and writes it into its folder, if any. Returns its exit status.
@@ -171,7 +186,16 @@ int run_verb(const Arguments& arguments) {
             return signal_that_came() == 0;
         };
         options.is_stopped = [] { return signal_that_came() != 0; };
+        const std::string messages_name = outputs->below[results.size()] + std::string(messages_file);
+        auto messages = open_messages(*outputs, messages_name, each.plan);
+        if (!messages) return failed(messages.error());
+        if (*messages) options.messages = [&](std::string_view rows) { (*messages)->write(rows); };
         auto outcome = run_once(each.plan, options);
+        if (outcome && *messages)
+            if (std::string error = (*messages)->close(
+                    [&](const std::string& part) { return outputs->folder->own(messages_name, part); });
+                !error.empty())
+                outcome->errors.push_back(std::move(error));
         int own = exit_done;
         if (outcome) {
             own = finish(*outputs, outputs->below[results.size()], each.plan, *outcome);

@@ -1,0 +1,246 @@
+// Lists of flows in a fabric: each starts when it is due or what it waits for has ended, all bytes arrive,
+// and each has a row of results. SLUICE_LONG=1 takes more seeds.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "control/fabric/report/message_rows.hh"
+#include "control/fabric/scenario/run_once.hh"
+#include "lib/values/rng.hh"
+#include "tests/fabric/checked_fabric.hh"
+#include "tests/tries.hh"
+
+#include "CppUTest/TestHarness.h"
+
+namespace sluice::listed_flows_test {
+namespace {
+
+using namespace sluice::fabric;
+
+// A list in a file of its own, gone with it.
+class ListFile {
+  public:
+    explicit ListFile(const std::string& text)
+        : path_(fmt::format("{}/sluice-list-{}.csv", std::filesystem::temp_directory_path().string(),
+                            getpid())) {
+        std::ofstream(path_) << text;
+    }
+    ~ListFile() { std::filesystem::remove(path_); }
+    ListFile(const ListFile&) = delete;
+    ListFile& operator=(const ListFile&) = delete;
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+const std::string leaf_spine = R"(
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 2
+hosts = 3
+cable = "60m"
+[switch.default]
+buffer.size = "4MB"
+[results]
+messages = "csv"
+)";
+
+std::string workload(const ListFile& list) {
+    return fmt::format("[[workload]]\nname = \"w\"\nfile = \"{}\"\n", list.path());
+}
+
+struct Row {
+    std::map<std::string, std::string> fields;
+    const std::string& operator[](const std::string& name) const { return fields.at(name); }
+    double number(const std::string& name) const { return std::stod(fields.at(name)); }
+};
+
+std::vector<std::string> split(const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    for (std::string each; std::getline(in, each, ',');) fields.push_back(each);
+    return fields;
+}
+
+std::vector<Row> rows_of(const std::string& text) {
+    std::istringstream in(text);
+    std::string line;
+    std::getline(in, line);
+    const std::vector<std::string> names = split(line);
+    std::vector<Row> rows;
+    while (std::getline(in, line)) {
+        const std::vector<std::string> values = split(line);
+        LONGS_EQUAL(names.size(), values.size());
+        Row& row = rows.emplace_back();
+        for (std::size_t n = 0; n < names.size(); ++n) row.fields[names[n]] = values[n];
+    }
+    return rows;
+}
+
+struct Ran {
+    std::string rows;
+    nlohmann::ordered_json report;
+};
+
+Ran run_list(const std::string& text, unsigned threads = 1) {
+    auto file = parse_fabric(text, "test");
+    if (!file) FAIL(file.error().front().text().c_str());
+    const auto plan = make_plan(std::move(*file));
+    if (!plan) FAIL(plan.error().front().text().c_str());
+    Ran ran;
+    RunOptions options;
+    options.threads = threads;
+    options.messages = [&](std::string_view rows) { ran.rows += rows; };
+    auto outcome = run_once(*plan, options);
+    if (!outcome) FAIL(outcome.error().texts.front().c_str());
+    for (const std::string& error : outcome->errors) FAIL(error.c_str());
+    ran.report = std::move(outcome->report);
+    return ran;
+}
+
+struct Drawn {
+    std::string source, destination, after;
+    std::uint64_t bytes;
+    unsigned delay_us;  // or its start
+};
+
+std::vector<Drawn> drawn_flows(std::uint64_t seed, std::size_t count) {
+    std::vector<Drawn> flows;
+    std::uint64_t next = 0;
+    const auto below = [&](std::uint64_t most) { return draw({seed, 0, 0, next++}) % most; };
+    for (std::size_t n = 0; n < count; ++n) {
+        const std::uint64_t from = below(9), to = (from + 1 + below(8)) % 9;
+        Drawn flow{fmt::format("h{}", from + 1), fmt::format("h{}", to + 1), {}, 1, 0};
+        flow.bytes = 1 + below(std::uint64_t{1} << (2 + below(17)));
+        flow.delay_us = static_cast<unsigned>(below(40));
+        if (n != 0 && below(2) == 0) flow.after = fmt::format("f{}", below(n));
+        flows.push_back(std::move(flow));
+    }
+    return flows;
+}
+
+std::string list_of(const std::vector<Drawn>& flows, std::uint64_t seed) {
+    std::string list = "name,src,dst,size,start_us,after,qps,class\n";
+    for (std::size_t n = 0; n < flows.size(); ++n) {
+        const Drawn& flow = flows[n];
+        list += fmt::format("f{},{},{},{},{},{},{},{}\n", n, flow.source, flow.destination, flow.bytes,
+                            flow.delay_us, flow.after, 1 + draw({seed, 1, 0, n}) % 3,
+                            draw({seed, 2, 0, n}) % 4 == 0 ? "0" : "");
+    }
+    return list;
+}
+
+}  // namespace
+
+TEST_GROUP(ListedFlows){};
+
+TEST(ListedFlows, allBytesArriveInTheOrderOfTheList) {
+    for (std::uint64_t seed = 1; seed <= tries({300, 8, 3}); ++seed) {
+        const std::vector<Drawn> flows = drawn_flows(seed, 60);
+        const ListFile list(list_of(flows, seed));
+        const Ran ran = run_list(leaf_spine + workload(list));
+        const std::vector<Row> rows = rows_of(ran.rows);
+        LONGS_EQUAL(flows.size(), rows.size());
+        std::map<std::string, const Row*> by_name;
+        std::uint64_t bytes = 0;
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+            by_name[rows[n]["name"]] = &rows[n];
+            if (n != 0) CHECK_TRUE(rows[n - 1].number("end_ns") <= rows[n].number("end_ns"));
+        }
+        for (std::size_t n = 0; n < flows.size(); ++n) {
+            const Drawn& flow = flows[n];
+            const Row& row = *by_name.at(fmt::format("f{}", n));
+            bytes += flow.bytes;
+            STRCMP_EQUAL(flow.source.c_str(), row["source"].c_str());
+            STRCMP_EQUAL(flow.destination.c_str(), row["destination"].c_str());
+            LONGS_EQUAL(flow.bytes, std::stoull(row["bytes"]));
+            STRCMP_EQUAL("done", row["state"].c_str());
+            if (draw({seed, 1, 0, n}) % 3 == 0) CHECK_TRUE(row.number("slowdown") >= 1);  // one queue pair
+            const double delay = flow.delay_us * 1000.0;
+            if (flow.after.empty()) {
+                DOUBLES_EQUAL(delay, row.number("start_ns"), 0.0005);
+                continue;
+            }
+            // At its sender; at its receiver, which knows before its sender; or a microsecond later.
+            const Row& before = *by_name.at(flow.after);
+            const double since = row.number("start_ns") - before.number("end_ns") - delay;
+            if (before["source"] == flow.source)
+                DOUBLES_EQUAL(0, since, 0.0015);
+            else if (before["destination"] == flow.source)
+                CHECK_TRUE(since < 0 && row.number("start_ns") > before.number("start_ns") + delay);
+            else
+                DOUBLES_EQUAL(1000, since, 0.0015);
+        }
+        const auto& flow = ran.report["flows"]["w"];
+        LONGS_EQUAL(bytes, flow["delivered_bytes"].get<std::uint64_t>());
+        LONGS_EQUAL(0, ran.report["verdict"]["lost_packets"].get<std::uint64_t>());
+        for (const auto& [name, host] : ran.report["hosts"].items())
+            LONGS_EQUAL(0, host["queue_pairs"].get<int>());
+    }
+}
+
+TEST(ListedFlows, everySwitchKeepsItsInvariants) {
+    const ListFile list(list_of(drawn_flows(1, 60), 1));
+    CheckedFabric run(leaf_spine + workload(list), "workload");
+    run.drain();
+}
+
+TEST(ListedFlows, threadsLeaveTheSameBytes) {
+    for (std::uint64_t seed = 1; seed <= tries({50, 2, 1}); ++seed) {
+        const ListFile list(list_of(drawn_flows(seed, 80), seed));
+        const Ran one = run_list(leaf_spine + workload(list)),
+                  three = run_list(leaf_spine + workload(list), 3);
+        STRCMP_EQUAL(one.rows.c_str(), three.rows.c_str());
+        STRCMP_EQUAL(one.report["flows"].dump().c_str(), three.report["flows"].dump().c_str());
+    }
+}
+
+TEST(ListedFlows, aMessageOnAnEmptyPathHasASlowdownOfOne) {
+    std::string list = "src,dst,size,start_us\n";
+    unsigned start = 0;
+    for (const std::uint64_t bytes : {1, 3, 64, 1023, 1024, 1025, 2048, 2051, 4096, 10'000, 123'457})
+        for (const char* to : {"h2", "h4", "h9"})
+            list += fmt::format("h1,{},{},{}\n", to, bytes, start += 200);
+    for (const char* speeds :
+         {"", "host_speed = \"25G\"\nspeed = \"100G\"\n", "host_speed = \"100G\"\nspeed = \"40G\"\n"}) {
+        const ListFile file(list);
+        std::string text = leaf_spine;
+        text.insert(text.find("[switch.default]"), speeds);
+        const Ran ran = run_list(text + "[host.default]\ncc = \"none\"\n" + workload(file));
+        const std::vector<Row> rows = rows_of(ran.rows);
+        LONGS_EQUAL(33, rows.size());
+        for (const Row& row : rows) STRCMP_EQUAL("1.0000", row["slowdown"].c_str());
+    }
+}
+
+TEST(ListedFlows, rowsTellWhatTheNetworkDid) {
+    std::string list = "src,dst,size,start\n";
+    for (unsigned n = 1; n < 9; ++n) list += fmt::format("h{},h9,2MB,0\n", n);
+    const ListFile file(list);
+    std::string text = leaf_spine;
+    const Ran ran =
+        run_list(text + "[switch.leaf3.port.h9]\nqueue.3.wred = \"none\"\n[host.default]\ncc = \"none\"\n" +
+                 workload(file));
+    const std::vector<Row> rows = rows_of(ran.rows);
+    LONGS_EQUAL(8, rows.size());
+    double paused = 0;
+    for (const Row& row : rows) {
+        CHECK_TRUE(row.number("slowdown") > 3);
+        paused += row.number("paused_ns");
+        CHECK_TRUE(row.number("paused_ns") <= row.number("completion_ns"));
+    }
+    CHECK_TRUE(paused > 100'000);
+}
+
+}  // namespace sluice::listed_flows_test
