@@ -108,4 +108,20 @@ std::string Account::summary(std::string_view file, std::initializer_list<Fate> 
     return out;
 }
 
+std::optional<std::int64_t> read_number(Account& account, const Item& node, std::int64_t low,
+                                        std::int64_t high) {
+    if (!node.is_word()) {
+        account.wrong(node, "must be a word or a number");
+        return std::nullopt;
+    }
+    const bool negative = node.word.starts_with('-');
+    const auto size = parse_integer(std::string_view(node.word).substr(negative ? 1 : 0));
+    if (size && *size <= INT64_MAX) {
+        const auto value = negative ? -static_cast<std::int64_t>(*size) : static_cast<std::int64_t>(*size);
+        if (value >= low && value <= high) return value;
+    }
+    account.wrong(node, fmt::format("{} is not a number from {} to {}", in_quotes(node.word), low, high));
+    return std::nullopt;
+}
+
 }  // namespace sluice::import

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -83,5 +84,9 @@ class Account {
     std::vector<Line> lines_;
     std::set<std::pair<const Item*, std::string>> said_;
 };
+
+// A whole number; nothing: `node` is none from `low` to `high`, and told as wrong.
+std::optional<std::int64_t> read_number(Account& account, const Item& node, std::int64_t low,
+                                        std::int64_t high);
 
 }  // namespace sluice::import

@@ -30,6 +30,8 @@ inline constexpr std::string_view readable_formats =
     "SONiC's config_db.json, or Cumulus Linux's configuration as nv config show -o yaml or -o commands "
     "prints it";
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 // Without a byte order mark, and without what a terminal has around a text that was pasted from it: prompts,
 // the command that printed it, the answers between commands. They are blanks then, so that places hold.
 std::string without_terminal(std::string text);

@@ -7,8 +7,6 @@
 namespace sluice::import {
 namespace {
 
-constexpr std::string_view mark_of_order = "\xEF\xBB\xBF";
-
 // Calls `take` with each line's offset and text.
 template <class Take>
 void each_line(std::string_view text, Take take) {
@@ -86,7 +84,7 @@ std::string without_terminal(std::string text) {
     const auto wipe = [&](std::size_t at, std::size_t count) {
         std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(at), count, ' ');
     };
-    if (text.starts_with(mark_of_order)) wipe(0, mark_of_order.size());
+    if (text.starts_with(byte_order_mark)) wipe(0, byte_order_mark.size());
     bool pasted = false;
     bool commands = false;
     each_line(text, [&](std::size_t at, std::string_view line) {

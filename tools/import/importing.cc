@@ -66,23 +66,8 @@ std::string key_of_port(std::string_view port, std::string_view key) {
     return fmt::format("port.{}.{}", port, key);
 }
 
-std::optional<std::int64_t> Importing::signed_number(const Item& node, std::int64_t low, std::int64_t high) {
-    if (!node.is_word()) {
-        account.wrong(node, "must be a word or a number");
-        return std::nullopt;
-    }
-    const bool negative = node.word.starts_with('-');
-    const auto size = parse_integer(std::string_view(node.word).substr(negative ? 1 : 0));
-    if (size && *size <= INT64_MAX) {
-        const auto value = negative ? -static_cast<std::int64_t>(*size) : static_cast<std::int64_t>(*size);
-        if (value >= low && value <= high) return value;
-    }
-    account.wrong(node, fmt::format("{} is not a number from {} to {}", in_quotes(node.word), low, high));
-    return std::nullopt;
-}
-
 std::optional<std::uint64_t> Importing::number(const Item& node, std::uint64_t low, std::uint64_t high) {
-    return signed_number(node, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high));
+    return read_number(account, node, static_cast<std::int64_t>(low), static_cast<std::int64_t>(high));
 }
 
 std::optional<std::uint64_t> Importing::take_number(const Item* node, std::uint64_t low, std::uint64_t high,

@@ -43,7 +43,6 @@ struct Importing {
     std::set<std::string, std::less<>> ports_left_out;
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
-    std::optional<std::int64_t> signed_number(const Item& node, std::int64_t low, std::int64_t high);
     // A number that is told as taken, as `what`; nothing where there is no node.
     std::optional<std::uint64_t> take_number(const Item* node, std::uint64_t low, std::uint64_t high,
                                              std::string what);

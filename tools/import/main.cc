@@ -1,10 +1,8 @@
 // sluice-import: a switch's own configuration to one of Sluice, and back.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "control/config/lint/memory.hh"
 #include "control/config/schema/command_line.hh"
@@ -14,50 +12,18 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/serve/server/program.hh"
-#include "dataplane/base/file_roles.hh"
-#include "dataplane/base/output_file.hh"
 #include "lib/pfc/headroom.hh"
-#include "tools/import/account.hh"
 #include "tools/import/importing.hh"
+#include "tools/import/verbs.hh"
 
 namespace sluice::import {
 namespace {
 
-constexpr int exit_done = 0;
-constexpr int exit_part = 1;
-constexpr int exit_failed = 1;
-constexpr int exit_refused = 2;
-constexpr int exit_false = 4;
-
-struct Arguments {
-    std::string file, out, account;
+struct Arguments : FileArguments {
     std::string from;  // "sonic", "cumulus", "sluice"; empty: by the content
-    bool to_sonic = false, lossless = false, force = false;
+    bool to_sonic = false, lossless = false;
     Wishes wishes;
 };
-
-bool write(const std::string& path, const std::string& text) {
-    auto file = OutputFile::create(path);
-    std::string error = file ? std::string() : file.error();
-    if (file) {
-        (*file)->write(text);
-        error = (*file)->close();
-    }
-    if (!error.empty()) complain("sluice-import: {}\n", error);
-    return error.empty();
-}
-
-std::optional<std::string> read(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(max_file_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.is_open() || file.bad()) {
-        complain("sluice-import: {} cannot be read\n", in_quotes(path));
-        return std::nullopt;
-    }
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text;
-}
 
 // `text` is the configuration as a file; `account` what became of the lines of its source, if it has one.
 int finish(const Arguments& arguments, const Config& config, const std::string& text,
@@ -78,32 +44,19 @@ int finish(const Arguments& arguments, const Config& config, const std::string& 
         return exit_refused;
     }
     const std::string out = arguments.to_sonic ? json_text(to_sonic(config), 4) + "\n" : text;
-    if (arguments.out.empty())
-        say("{}", out);
-    else if (!write(arguments.out, out))
-        return exit_failed;
-    // The report goes where the configuration does not.
-    if (arguments.out.empty())
-        complain("{}{}", verdict.text, account);
-    else
-        say("{}{}", verdict.text, account);
+    if (!deliver(arguments, out, verdict.text + account)) return exit_failed;
     return arguments.lossless && !verdict.lossless ? exit_false : exit_done;
 }
 
 int import_file(const Arguments& arguments) {
-    FileRoles roles;
-    roles.reads("FILE", arguments.file);
-    roles.writes("--output", arguments.out);
-    roles.writes("--account", arguments.account);
-    if (const std::string clash = roles.clash_text(); !clash.empty())
-        return complain("sluice-import: {}\n", clash), exit_refused;
+    if (!check_roles(arguments)) return exit_refused;
     if (arguments.from == "sluice") {
         const auto loaded = load_config(arguments.file);
         if (loaded) return finish(arguments, *loaded, to_toml(*loaded), {});
         for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
         return exit_refused;
     }
-    const auto text = read(arguments.file);
+    const auto text = read_file(arguments.file);
     if (!text) return exit_failed;
     std::optional<Source> said;
     if (!arguments.from.empty()) said = arguments.from == "sonic" ? Source::sonic : Source::cumulus;
@@ -113,20 +66,10 @@ int import_file(const Arguments& arguments) {
         return exit_refused;
     }
     const Account& account = imported->account;
-    if (!arguments.account.empty() && !write(arguments.account, account.all(arguments.file)))
-        return exit_failed;
-    if (account.has(Fate::wrong) && !arguments.force) {
-        complain(
-            "{}sluice-import: nothing is written, because of that; do: correct it, or write the rest with "
-            "--force\n",
-            account.summary(arguments.file, {Fate::wrong}));
-        return exit_refused;
-    }
+    if (const auto status = settle_account(arguments, account)) return *status;
     const int status = finish(arguments, imported->config, to_file(*imported, arguments.file),
-                              account.summary(arguments.file, {Fate::wrong, Fate::left_out, Fate::assumed,
-                                                               Fate::nothing, Fate::taken}));
-    return status == exit_done && (account.has(Fate::wrong) || account.has(Fate::left_out)) ? exit_part
-                                                                                            : status;
+                              whole_summary(arguments, account));
+    return status == exit_done ? status_of(account) : status;
 }
 
 void add_sections(ManPage& page) {
@@ -143,12 +86,9 @@ void add_sections(ManPage& page) {
 
 std::vector<Option> options_of(Arguments& out) {
     constexpr std::uint64_t max_buffer_bytes = std::uint64_t{1} << 40;
-    return {
-        {.name = "output",
-         .value = "FILE",
-         .help = "or -o FILE: write the configuration there; without it stdout has it, and stderr the rest",
-         .take = keep(out.out),
-         .letter = 'o'},
+    std::vector<Option> options = file_options(
+        out, "write what could be read although some could not, or although sluiced --check would refuse it");
+    const std::vector<Option> own{
         {"from", "SOURCE",
          "sonic, cumulus or sluice; default: by the file's content, and sluice by a name that ends in .toml",
          keep_one_of<const char*>({{"sonic", "sonic"}, {"cumulus", "cumulus"}, {"sluice", "sluice"}},
@@ -157,10 +97,6 @@ std::vector<Option> options_of(Arguments& out) {
          "sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and "
          "WRED_PROFILE as JSON; default: sluice",
          keep_one_of<bool>({{"sonic", true}, {"sluice", false}}, out.to_sonic)},
-        {"account", "FILE",
-         "write what became of each line, one by one; the summary has those that are alike as one, and "
-         "counts those taken as they are",
-         keep(out.account)},
         {"cable", "LENGTH", "of every port, instead of the file's: \"100m\"",
          keep_within(parse_length, print_length, 0, HeadroomInputs::max_cable_m, out.wishes.cable_m)},
         {"buffer", "SIZE", "packet memory, where the file does not say it: \"42MB\"",
@@ -174,14 +110,14 @@ std::vector<Option> options_of(Arguments& out) {
          [&out](const std::string& text) { return out.wishes.device = text, std::string(); }},
         {"lossless", "", "exit with 4 when a port would lose packets of a lossless class",
          keep(out.lossless)},
-        {"force", "",
-         "write what could be read although some could not, or although sluiced --check would refuse it",
-         keep(out.force)},
     };
+    options.insert(options.end(), own.begin(), own.end());
+    return options;
 }
 
 int run_main(int argc, char** argv) {
     Arguments arguments;
+    TopologyArguments topology;
     const auto work = [&](const Words& files) {
         arguments.file = files[0];
         if (arguments.from.empty() && arguments.file.ends_with(".toml")) arguments.from = "sluice";
@@ -195,14 +131,15 @@ int run_main(int argc, char** argv) {
             "Makes a configuration of Sluice from that of a switch, says of every line what has become "
             "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, or "
             "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it.",
-        .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}},
+        .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}, topology_verb(topology)},
         .options = {},
         .exit_status =
-            "0 written, and sluiced --check takes it; 1 written in part, and each part that is left out is "
+            "0 written, and sluiced --check (sluice-fabric check) takes it; 1 written in part, and each part "
+            "that is left out is "
             "named, or anything else; 2 usage, or nothing is written and the line to mend is named; 4 not "
             "lossless",
         .sections = add_sections,
-        .see_also = "sluiced(8), sluice.toml(5)"};
+        .see_also = "sluiced(8), sluice.toml(5), sluice-fabric(1)"};
     return run(program, argc, argv);
 }
 

@@ -139,7 +139,7 @@ Profile Buffers::read(const Item& node) {
         in_.account().taken(*reserved, "size of the groups or queues that go by it");
     }
     if (const Item* dynamic = node.find("dynamic_th")) {
-        const auto power = in_.out.signed_number(*dynamic, -1'000'000, 1'000'000);
+        const auto power = read_number(in_.account(), *dynamic, -1'000'000, 1'000'000);
         if (power && (*power < -8 || *power > 7)) {
             in_.account().left_out(
                 *dynamic,

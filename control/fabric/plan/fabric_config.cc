@@ -16,8 +16,6 @@ using schema::Context;
 using schema::Rows;
 
 constexpr std::string_view defaults_name = "default";
-constexpr std::size_t max_nodes = 20'000;
-constexpr std::size_t max_links = 65'536;
 constexpr std::size_t max_collectives = 64;
 constexpr std::size_t max_workloads = 64;
 constexpr std::size_t max_phases = 64;

@@ -23,6 +23,10 @@
 
 namespace sluice::fabric {
 
+// Sections [[node]] and [[link]] of a file; a fabric has fewer hosts and switches (topology.cc).
+constexpr std::size_t max_nodes = 20'000;
+constexpr std::size_t max_links = 65'536;
+
 enum class Weights : std::uint8_t { capacity, equal };
 
 // How a fabric finds its paths, and how they follow a failure.

@@ -1,0 +1,46 @@
+// Parts that the verbs of sluice-import share: exit statuses, files, and an account with its consequences.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/config/schema/command_line.hh"
+#include "tools/import/account.hh"
+#include "tools/import/topology.hh"
+
+namespace sluice::import {
+
+constexpr int exit_done = 0;
+constexpr int exit_part = 1;
+constexpr int exit_failed = 1;
+constexpr int exit_refused = 2;
+constexpr int exit_false = 4;
+
+struct FileArguments {
+    std::string file, out, account;
+    bool force = false;
+};
+
+// --output, --account and --force.
+std::vector<Option> file_options(FileArguments& out, std::string_view force_help);
+// The text of the file, at most a byte more than max_file_bytes. Nothing: it cannot be read, and stderr says
+// so.
+std::optional<std::string> read_file(const std::string& path);
+// False when a name has two roles, and stderr says so.
+bool check_roles(const FileArguments& arguments);
+// Writes --account; the exit status where nothing else may be written.
+std::optional<int> settle_account(const FileArguments& arguments, const Account& account);
+// Writes `text` to --output, or stdout, and `said` to stdout, or stderr. False: it cannot be written.
+bool deliver(const FileArguments& arguments, const std::string& text, const std::string& said);
+// What became of the lines of the file, those first that a person must know.
+std::string whole_summary(const FileArguments& arguments, const Account& account);
+// exit_done, or exit_part where a part of the file was not written.
+int status_of(const Account& account);
+
+struct TopologyArguments : FileArguments {
+    std::optional<TopologyFormat> format;
+};
+ProgramVerb topology_verb(TopologyArguments& arguments);
+
+}  // namespace sluice::import
