@@ -93,7 +93,7 @@ class Hpcc(TopologyCase):
             (STAR.replace("1 2 100Gbps", "1 2 43Gbps"), "4:5  link.1.rate", '"43Gbps" is not a speed of a port', "write 1G"),
             (STAR.replace("1 2 100Gbps", "1 2 fast"), "4:5  link.1.rate", '"fast"'),
             (STAR.replace("1us 0\n1", "1 0\n1"), "3:13  link.0.delay", "no unit", "such as 1us"),
-            (STAR.replace("1us 0\n1", "9ms 0\n1"), "3:13  link.0.delay", "a cable of not 1m to 100000m", "up to 505"),
+            (STAR.replace("1us 0\n1", "9ms 0\n1"), "3:13  link.0.delay", "a cable of not 1m to 100000m", "up to 505us"),
             (STAR.replace("1us 0\n1", "1us 2\n1"), "3:17  link.0.error_rate", "not a rate from 0 to 1"),
             (STAR.replace("1us 0\n1", "1us nan\n1"), "3:17  link.0.error_rate", "not a rate from 0 to 1"),
             ("4 2 3\n2 3\n0 2 1Gbps 1us 0\n0 3 1Gbps 1us 0\n1 3 1Gbps 1us 0\n", "4:1  link.1", "host h0 has links to s2 and to s3", "--force"),
@@ -209,6 +209,11 @@ class Htsim(TopologyCase):
         self.assertIn("8 hosts, 12 switches, 32 links", said)
         self.assertEqual(made["link"].count({"ends": ["agg1", "core1"], "speed": "100G", "cable": "297m"}), 2)
         self.assertEqual(made["link"].count({"ends": ["agg1", "core2"], "speed": "100G", "cable": "297m"}), 0)
+
+    def test_a_buffer_that_holds_no_headrooms_is_enlarged(self):
+        said, made = self.topology("70 1 69\n0\n" + "".join(f"0 {host} 100Gbps 1us 0\n" for host in range(1, 70)))
+        self.assertEqual(made["switch"], {"default": {"buffer": {"size": "32MB"}}})
+        self.assertIn("buffer.size: 32MB in each switch", said)
 
     def test_what_has_no_counterpart_is_named(self):
         said, _ = self.topology(SPINES.replace("Latency_ns 0", "Latency_ns 300\nQueue_Down 100\nPaint 3"))

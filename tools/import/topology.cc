@@ -112,12 +112,12 @@ std::optional<std::uint32_t> Drawing::cable(const Item& item, const ParsedValue<
 
 std::optional<std::uint32_t> Drawing::length(const Item& item, const ParsedValue<std::uint32_t>& said) {
     constexpr std::uint32_t most = HeadroomInputs::max_cable_m;
+    constexpr Duration whole_us = microseconds(propagation_delay(most).ps / microseconds(1).ps);
     if (said && *said >= 1 && *said <= most) return *said;
     const std::string wrong =
         said ? fmt::format("is a cable of not 1m to {}", print_length(most)) : said.error().wrong;
-    account.wrong(
-        item, fmt::format("{} {}", in_quotes(item.word), wrong),
-        fmt::format("write 1m to {}, or up to {}", print_length(most), print_time(propagation_delay(most))));
+    account.wrong(item, fmt::format("{} {}", in_quotes(item.word), wrong),
+                  fmt::format("write 1m to {}, or up to {}", print_length(most), print_time(whole_us)));
     return std::nullopt;
 }
 
@@ -156,7 +156,7 @@ void Drawing::check_nodes() {
         kept.push_back(link);
     }
     for (std::size_t n = 0; n < nodes.size(); ++n) {
-        if (degree[n] == 0)
+        if (degree[n] == 0 && !account.has(Fate::wrong))
             account.wrong(
                 *nodes[n].item,
                 fmt::format("{} {} has no link", nodes[n].is_host ? "host" : "switch", nodes[n].name),
@@ -208,6 +208,20 @@ std::string fabric_refusal(const std::string& text, const std::string& name) {
     for (const fabric::FabricFinding& each : fabric::judge_plan(*plan, false))
         if (each.finding.severity == Severity::error) out += each.text(name) + "\n";
     return out;
+}
+
+void fit_buffer(Drawing& drawing) {
+    constexpr std::uint64_t megabyte = 1'000'000, largest = 512 * megabyte;
+    const auto is_short = [&] {
+        return fabric_refusal(to_fabric_file(drawing, {}, {}), {}).find("[pool-no-shared]") !=
+               std::string::npos;
+    };
+    if (!is_short()) return;
+    for (drawing.buffer_bytes = 32 * megabyte; drawing.buffer_bytes < largest && is_short();)
+        drawing.buffer_bytes *= 2;
+    drawing.account.assumed(
+        "buffer.size", fmt::format("{} in each switch: the default does not hold the headrooms of its ports",
+                                   print_size(drawing.buffer_bytes)));
 }
 
 }  // namespace sluice::import

@@ -54,7 +54,8 @@ struct Drawing {
     std::optional<fabric::TopologySettings> kind;  // without it: nodes and links
     std::vector<DrawnNode> nodes;                  // a flow list's host N is the N-th host, from 0
     std::vector<DrawnLink> links;
-    std::string numbering;  // "host N of the file is hN"
+    std::string numbering;           // "host N of the file is hN"
+    std::uint64_t buffer_bytes = 0;  // of a switch; 0: Sluice's default
 
     // Values as a fabric has them. Nothing: wrong, and told.
     std::optional<Rate> speed(const Item& item, const ParsedValue<Rate>& said);
@@ -104,6 +105,8 @@ tl::expected<Drawing, ReadError> import_topology(std::string text, std::optional
 std::string to_fabric_file(const Drawing& drawing, const std::string& from, const std::string& name);
 // "256 hosts, 20 switches, 288 links"; "leaf-spine: ...".
 std::string size_of(const Drawing& drawing);
+// A larger buffer for all switches where the default does not hold the headrooms of their ports.
+void fit_buffer(Drawing& drawing);
 // The reasons why `sluice-fabric check` refuses the file, a line each, or empty.
 std::string fabric_refusal(const std::string& text, const std::string& name);
 

@@ -66,6 +66,11 @@ std::string nodes_and_links(const Drawing& drawing) {
     return out;
 }
 
+std::string buffer_text(const Drawing& drawing) {
+    if (drawing.buffer_bytes == 0) return {};
+    return fmt::format("\n[switch.default]\nbuffer.size = \"{}\"\n", print_size(drawing.buffer_bytes));
+}
+
 std::string commented(std::string text) {
     while (text.ends_with('\n')) text.pop_back();
     boost::replace_all(text, "\n", "\n# ");
@@ -116,7 +121,7 @@ std::string to_fabric_file(const Drawing& drawing, const std::string& from, cons
         "    stop = \"1ms\"\n",
         is_drawn ? drawing.nodes[0].name : "h1", is_drawn ? drawing.nodes[1].name : "h2");
     return commented(std::move(head)) + "\n" +
-           (drawing.kind ? shape_text(*drawing.kind) : nodes_and_links(drawing));
+           (drawing.kind ? shape_text(*drawing.kind) : nodes_and_links(drawing)) + buffer_text(drawing);
 }
 
 }  // namespace sluice::import

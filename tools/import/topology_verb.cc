@@ -11,7 +11,7 @@ int import_topology_file(const TopologyArguments& arguments) {
     if (!check_roles(arguments)) return exit_refused;
     auto text = read_file(arguments.file);
     if (!text) return exit_failed;
-    const auto drawing = import_topology(std::move(*text), arguments.format);
+    auto drawing = import_topology(std::move(*text), arguments.format);
     if (!drawing) return complain("{}\n", drawing.error().text(arguments.file)), exit_refused;
     if (const auto status = settle_account(arguments, drawing->account)) return *status;
     if (!drawing->kind && drawing->links.empty()) {
@@ -19,6 +19,7 @@ int import_topology_file(const TopologyArguments& arguments) {
                  whole_summary(arguments, drawing->account));
         return exit_refused;
     }
+    fit_buffer(*drawing);
     const std::string name = arguments.out.empty() ? "fabric.toml" : arguments.out;
     const std::string made = to_fabric_file(*drawing, arguments.file, name);
     const std::string refusal = fabric_refusal(made, name);
