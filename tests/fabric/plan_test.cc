@@ -366,4 +366,21 @@ TEST(FabricPlan, WaysUpAndDownAreTheNearestThatTheLinksAllow) {
     CHECK_TRUE(found > 1000 && missing > 100);
 }
 
+TEST(FabricPlan, AHostOfAllToAllSendsToAllOthersAndSharesItsLoadAmongThem) {
+    const std::string load = "message = \"10KB\"\nload = 50\nmessages = 1\n";
+    const auto hosts = plan_of(leaf_spine + "[[flow]]\nfrom = \"all\"\nto = \"all\"\n" + load).host_specs();
+    LONGS_EQUAL(6, hosts.size());
+    std::optional<Duration> gap;
+    for (const auto& [name, host] : hosts) {
+        LONGS_EQUAL(10, host.queue_pairs.size());
+        for (const roce::QpSettings& qp : host.queue_pairs) CHECK_FALSE(qp.peer == host.nic.address);
+        for (const roce::FlowSettings& flow : host.flows) {
+            if (!gap) gap = flow.arrivals.mean_gap;
+            CHECK_TRUE(flow.arrivals.mean_gap == *gap);
+        }
+    }
+    const auto pair = plan_of(leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n" + load).host_specs();
+    CHECK_TRUE(pair.at("h1").flows[0].arrivals.mean_gap * 5 == *gap);
+}
+
 }  // namespace sluice::plan_test

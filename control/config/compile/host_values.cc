@@ -46,7 +46,7 @@ roce::MessageSizes message_sizes(const MessageConfig& message) {
     return roce::MessageSizes::uniform(message.min_bytes, message.max_bytes);
 }
 
-roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
+roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, std::size_t receivers, Rate line) {
     roce::ArrivalParameters arrivals;
     arrivals.start = Time{static_cast<std::uint64_t>(flow.start.ps)};
     arrivals.spread = flow.spread;
@@ -56,7 +56,7 @@ roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line) {
     arrivals.on = flow.on.value_or(Duration{});
     arrivals.off = flow.off.value_or(Duration{});
     // The queue pairs share the load, so each has proportionally longer gaps between messages.
-    const std::uint64_t shares = std::uint64_t{flow.qps} * flow.to.size();
+    const std::uint64_t shares = std::uint64_t{flow.qps} * receivers;
     const std::uint32_t ppm =
         std::max<std::uint32_t>(1, flow.load->parts_per_billion / billionths_of_a_millionth);
     arrivals.mean_gap = roce::mean_gap(message_sizes(flow.message).mean_millibytes() * shares, line, ppm);

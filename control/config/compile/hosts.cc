@@ -55,8 +55,11 @@ class HostSpecs {
         : places_(places), flows_(flows), path_(path) {
         for (const auto& [name, place] : places) specs_.emplace(name, spec_of(place));
         for (std::uint32_t id = 0; id < flows.size(); ++id)
-            for (const std::string& from : flows[id].from)
-                for (const std::string& to : flows[id].to) add_pair(id, from, to, false);
+            for (const std::string& from : flows[id].from) {
+                const std::size_t receivers = FlowConfig::others(flows[id].to, from);
+                for (const std::string& to : flows[id].to)
+                    if (from != to) add_pair(id, from, to, receivers, false);
+            }
         for (std::uint32_t id = 0; id < collectives.size(); ++id) add_collective(id, collectives[id]);
         for (const ListPlan& list : lists) add_list(list);
     }
@@ -107,10 +110,10 @@ class HostSpecs {
         return spec;
     }
 
-    // The settings of a flow at its end `self`.
-    static roce::FlowSettings end_of(std::uint32_t id, const FlowConfig& flow, const HostPlace& from_place,
-                                     const HostPlace& to_place, const HostPlace& self_place,
-                                     const HostPath& path) {
+    // The settings of a flow at its end `self`; its requester sends to so many receivers.
+    static roce::FlowSettings end_of(std::uint32_t id, const FlowConfig& flow, std::size_t receivers,
+                                     const HostPlace& from_place, const HostPlace& to_place,
+                                     const HostPlace& self_place, const HostPath& path) {
         const HostConfig& from = *from_place.host;
         const HostConfig& to = *to_place.host;
         const HostConfig& self = *self_place.host;
@@ -120,7 +123,7 @@ class HostSpecs {
         end.id = id;
         end.kind = requester_kind(flow.kind);
         end.sizes = message_sizes(flow.message);
-        end.arrivals = arrival_parameters(flow, port_of(sender_place).speed);
+        end.arrivals = arrival_parameters(flow, receivers, port_of(sender_place).speed);
         if (flow.stop) end.stop = Time{} + *flow.stop;
         if (flow.messages != 0) end.messages = flow.messages;
         end.data = marking(*self_place.config, port_of(self_place),
@@ -168,7 +171,7 @@ class HostSpecs {
             for (const std::uint32_t peer : roce::CollectiveRounds(collective.settings, rank).receivers()) {
                 ranks[rank].peers[peer].to = queue_pairs(rank);
                 ranks[peer].peers[rank].from = queue_pairs(peer);
-                add_pair(collective.flow, collective.hosts[rank], collective.hosts[peer], true);
+                add_pair(collective.flow, collective.hosts[rank], collective.hosts[peer], 1, true);
             }
         for (std::uint32_t rank = 0; rank < count; ++rank) {
             ranks[rank].queue_pairs = queue_pairs(rank);
@@ -177,7 +180,7 @@ class HostSpecs {
     }
 
     void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name,
-                  bool in_collective) {
+                  std::size_t receivers, bool in_collective) {
         const HostPlace& from_place = places_.at(from_name);
         const HostPlace& to_place = places_.at(to_name);
         const HostConfig& from = *from_place.host;
@@ -186,7 +189,7 @@ class HostSpecs {
         HostPortSpec& receiver = specs_.at(to_name);
         const HostPath path = path_(flows_[id], from_name, to_name);
         const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
-            roce::FlowSettings end = end_of(id, flows_[id], from_place, to_place, place, path);
+            roce::FlowSettings end = end_of(id, flows_[id], receivers, from_place, to_place, place, path);
             return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
         };
         const std::uint32_t at_sender = flow_at(sender, from_place);
@@ -284,7 +287,7 @@ class HostSpecs {
             own.dscp = dscp_of_class(*sender_place.config, *sender_place.host, flow.tc);
         const HostPath path = path_(own, from, to);
         const auto end = [&](const HostPlace& self) {
-            roce::FlowSettings made = end_of(list.flow, own, sender_place, receiver_place, self, path);
+            roce::FlowSettings made = end_of(list.flow, own, 1, sender_place, receiver_place, self, path);
             made.arrivals.kind = roce::ArrivalKind::at_time;
             made.arrivals.depth = 0;
             made.requester.messages = listed_messages;
@@ -301,7 +304,7 @@ class HostSpecs {
             return other.id == end.id && other.requester.mtu == end.requester.mtu &&
                    other.requester.recovery == end.requester.recovery &&
                    other.requester.timeout == end.requester.timeout && other.path == end.path &&
-                   other.data.dscp == end.data.dscp;
+                   other.arrivals.mean_gap == end.arrivals.mean_gap && other.data.dscp == end.data.dscp;
         };
         const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
         const auto index = static_cast<std::uint32_t>(found - host.flows.begin());
@@ -381,9 +384,11 @@ std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vecto
                           const TimeoutOf& of) {
     std::string text;
     for (std::size_t n = 0; n < flows.size(); ++n) {
+        if (flows[n].from.empty()) continue;  // a collective or a list
         Duration longest{};
         for (const std::string& from : flows[n].from)
-            for (const std::string& to : flows[n].to) longest = std::max(longest, of(flows[n], from, to));
+            for (const std::string& to : flows[n].to)
+                if (from != to) longest = std::max(longest, of(flows[n], from, to));
         if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
         text +=
             fmt::format("{:<24}  {}\n", names[n], time_text(static_cast<std::uint64_t>(longest.ps / 1000)));

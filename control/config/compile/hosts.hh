@@ -78,8 +78,9 @@ roce::ReactionParameters reaction_parameters(const HostConfig& host, Rate line);
 
 roce::MessageSizes message_sizes(const MessageConfig& message);
 
-// Arrivals of each queue pair of a flow whose senders have ports of `line`, and share its load evenly.
-roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, Rate line);
+// Arrivals of each queue pair of a flow whose sender has a port of `line`, and shares its load evenly among
+// so many receivers.
+roce::ArrivalParameters arrival_parameters(const FlowConfig& flow, std::size_t receivers, Rate line);
 
 // The default time-out of requests between two hosts: longer than any pause or queue of their network. A
 // receiver with a slow drain is the slowest link.

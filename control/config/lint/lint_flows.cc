@@ -23,7 +23,7 @@ class FlowChecks {
         for (const auto* names : {&flow_.from, &flow_.to})
             for (const std::string& name : *names) known &= is_host(name);
         for (const std::string& name : flow_.from)
-            if (std::find(flow_.to.begin(), flow_.to.end(), name) != flow_.to.end())
+            if (FlowConfig::others(flow_.to, name) == 0)
                 error("flow-self", fmt::format("host {} would send to itself", name),
                       "leave it out of from, or of to");
         // A collective's flow names no hosts.

@@ -58,6 +58,7 @@ void check_wired_flows(const Config& config, Findings& findings) {
     for (const FlowConfig& flow : config.flows)
         for (const std::string& from : flow.from)
             for (const std::string& to : flow.to) {
+                if (from == to) continue;
                 const auto sender = config.hosts.find(from), receiver = config.hosts.find(to);
                 if (sender == config.hosts.end() || receiver == config.hosts.end()) continue;
                 const std::string peer = wire_peer(config, sender->second.port);

@@ -4,9 +4,11 @@
 // from `cc` and the port's speed (compile/hosts.hh), the MAC address from the index (hosts.hh).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/config/schema/source_place.hh"
@@ -87,7 +89,8 @@ struct MessageConfig {
     bool operator==(const MessageConfig&) const = default;
 };
 
-// Every host of `from` sends to every one of `to`: as a closed loop of `depth`, or by Poisson with a load.
+// Every host of `from` sends to every other one of `to`: as a closed loop of `depth`, or by Poisson with a
+// load.
 struct FlowConfig {
     std::string name;  // empty: made (hosts.hh)
     std::vector<std::string> from, to;
@@ -109,6 +112,10 @@ struct FlowConfig {
     // Senders and receivers of its data, which a READ sends the other way.
     const std::vector<std::string>& senders() const { return kind == FlowKind::read ? to : from; }
     const std::vector<std::string>& receivers() const { return kind == FlowKind::read ? from : to; }
+    // Hosts of the list but this one, which does not send to itself.
+    static std::size_t others(const std::vector<std::string>& hosts, std::string_view host) {
+        return hosts.size() - static_cast<std::size_t>(std::ranges::count(hosts, host));
+    }
 };
 
 constexpr std::size_t max_flows = 4096;

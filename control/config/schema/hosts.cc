@@ -96,7 +96,8 @@ std::size_t queue_pairs_of(const Config& config, std::string_view host) {
     };
     std::size_t count = 0;
     for (const FlowConfig& flow : config.flows)
-        count += flow.qps * (times(flow.from) * flow.to.size() + times(flow.to) * flow.from.size());
+        count += flow.qps * (times(flow.from) * FlowConfig::others(flow.to, host) +
+                             times(flow.to) * FlowConfig::others(flow.from, host));
     return count;
 }
 

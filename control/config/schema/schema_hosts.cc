@@ -343,7 +343,7 @@ Rows<FlowConfig> flow_rows() {
     using F = FlowConfig;
     const auto burst = optional_or(time(nanoseconds(1), seconds(1000), "100us"), "none");
     Rows<FlowConfig> rows;
-    rows.required("from", &F::from, names_of_hosts(), "Hosts that send, each to every host in to.");
+    rows.required("from", &F::from, names_of_hosts(), "Hosts that send, each to every other host in to.");
     rows.required("to", &F::to, names_of_hosts(),
                   "Hosts that they send to; with kind = \"read\", read from.");
     rows.key("name", &F::name, text("a name", 0, 64, "incast"),

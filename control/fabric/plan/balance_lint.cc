@@ -28,7 +28,7 @@ std::optional<Pair> going_back(const Config& world) {
     for (const FlowConfig& flow : world.flows)
         for (const std::string& from : flow.from)
             for (const std::string& to : flow.to)
-                if (goes_back(from) || goes_back(to)) return Pair{&flow, from, to};
+                if (from != to && (goes_back(from) || goes_back(to))) return Pair{&flow, from, to};
     return std::nullopt;
 }
 

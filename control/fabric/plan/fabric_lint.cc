@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 
 #include "control/config/lint/judge.hh"
@@ -203,7 +204,17 @@ void check_flow_ways(const FabricPlan& plan, bool force, FabricFindings& finding
         const auto from = nodes_of(flow.from), to = nodes_of(flow.to);
         bool good = true;
         for (std::size_t pair = 0; good && pair < from.size() * to.size(); ++pair)
-            good = check.check(path, flow.place, from[pair / to.size()], to[pair % to.size()]);
+            if (const NodeId a = from[pair / to.size()], b = to[pair % to.size()]; a != b)
+                good = check.check(path, flow.place, a, b);
+    }
+    for (std::size_t n = 0; n < plan.workloads.size(); ++n) {
+        const WorkloadPlan& each = plan.workloads[n];
+        std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+        for (const ListedFlow& flow : each.list.flows)
+            if (seen.emplace(flow.from, flow.to).second &&
+                !check.check(fmt::format("workload[{}]", n), each.settings.place, plan.hosts[flow.from],
+                             plan.hosts[flow.to]))
+                break;
     }
     for (std::size_t n = 0; n < plan.collectives.size(); ++n) {
         const CollectivePlan& each = plan.collectives[n];
@@ -253,8 +264,9 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
                      "wait; circles = \"allow\" runs it all the same");
     std::map<std::string_view, std::size_t> queue_pairs;
     for (const FlowConfig& flow : plan.file.flows) {
-        for (const std::string& from : flow.from) queue_pairs[from] += flow.qps * flow.to.size();
-        for (const std::string& to : flow.to) queue_pairs[to] += flow.qps * flow.from.size();
+        for (const std::string& from : flow.from)
+            queue_pairs[from] += flow.qps * FlowConfig::others(flow.to, from);
+        for (const std::string& to : flow.to) queue_pairs[to] += flow.qps * FlowConfig::others(flow.from, to);
     }
     for (const auto& [host, count] : queue_pairs)
         if (count > max_host_qps)

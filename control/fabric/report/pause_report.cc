@@ -161,7 +161,7 @@ Json victims_json(const Fabric& fabric, const Forwarding& forwarding, const Paus
             const auto waited = tree.hosts.find(plan.nodes.at(from));
             if (waited == tree.hosts.end()) continue;
             for (const std::string& to : reads ? flow.from : flow.to)
-                if (std::ranges::none_of(root.queues, [&](const PauseEgress& each) {
+                if (from != to && std::ranges::none_of(root.queues, [&](const PauseEgress& each) {
                         return leads_to(each, plan.nodes.at(to));
                     }))
                     victims.push_back({names[n], from, to, waited->second});
