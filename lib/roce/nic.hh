@@ -86,7 +86,7 @@ class Nic {
     const NicStatistics& statistics() const { return statistics_; }
     // Some may be vacant.
     std::span<const QueuePair> queue_pairs() const { return queue_pairs_; }
-    std::size_t open_queue_pairs() const { return queue_pairs_.size() - vacant_.size(); }
+    std::size_t open_queue_pairs() const;
     // Figures of queue pairs that have gone, by flow.
     std::span<const QpTotals> gone() const { return gone_; }
     // By its number; null: it is not there now.

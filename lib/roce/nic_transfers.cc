@@ -87,6 +87,12 @@ void Nic::close_ended() {
     });
 }
 
+// A host may have no event after the one that closes a queue pair, so it counts as closed before.
+std::size_t Nic::open_queue_pairs() const {
+    const auto closed = std::ranges::count_if(closing_, [this](QpIndex index) { return may_close(index); });
+    return queue_pairs_.size() - vacant_.size() - static_cast<std::size_t>(closed);
+}
+
 const QueuePair* Nic::find_queue_pair(std::uint32_t number) const {
     QpIndex index = number - settings_.first_qp;  // wraps beyond all
     if (const std::uint32_t transfer = number - first_transfer_; transfer < transfers_.count())

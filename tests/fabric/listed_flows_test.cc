@@ -182,8 +182,8 @@ TEST(ListedFlows, allBytesArriveInTheOrderOfTheList) {
             else
                 DOUBLES_EQUAL(1000, since, 0.0015);
         }
-        const auto& flow = ran.report["flows"]["w"];
-        LONGS_EQUAL(bytes, flow["delivered_bytes"].get<std::uint64_t>());
+        LONGS_EQUAL(1, ran.report["flows"].size());
+        LONGS_EQUAL(bytes, ran.report["flows"][0]["delivered_bytes"].get<std::uint64_t>());
         LONGS_EQUAL(0, ran.report["verdict"]["lost_packets"].get<std::uint64_t>());
         for (const auto& [name, host] : ran.report["hosts"].items())
             LONGS_EQUAL(0, host["queue_pairs"].get<int>());

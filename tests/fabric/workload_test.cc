@@ -128,9 +128,7 @@ TEST(Workload, CheckSaysWhatIsInIt) {
     const std::string text = plan_text(plan_of("[[workload]]\nfile = \"trace.csv\"\n"));
     for (const std::string part :
          {"workload \"trace\": csv, 2 flows of 3000.0 KB between 3 of 4 hosts, starts from 1000.0 ms to "
-          "2000.0 ms; the "
-          "list "
-          "takes ",
+          "2000.0 ms; with its hosts the list takes ",
           "  columns: source \"src\", destination \"dst\", size \"size\", start \"start\" in 1s\n"})
         if (text.find(part) == text.npos) FAIL((text + "\nlacks: " + part).c_str());
 }

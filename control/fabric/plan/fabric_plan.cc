@@ -210,7 +210,7 @@ class Planner {
             }
             const auto flow = static_cast<std::uint32_t>(file_.flows.size());
             file_.flows.push_back(flow_of(each, *list));
-            plan_.workloads.push_back({each, flow, std::move(*list)});
+            plan_.workloads.push_back({each, file.string(), flow, std::move(*list)});
         }
     }
 
@@ -227,9 +227,9 @@ class Planner {
             const NodeId sender = plan_.hosts[flow.from];
             if (dscp_of_class(plan_.switch_at(sender).config, plan_.host(sender), flow.tc)) continue;
             refuse(workload.settings.place, path,
-                   fmt::format("{}:{}: switch {} puts no DSCP of host {} into class {}",
-                               workload.settings.file, flow.line, plan_.switch_at(sender).name,
-                               plan_.topology.nodes[sender].name, flow.tc),
+                   fmt::format("{}:{}: switch {} puts no DSCP of host {} into class {}", workload.path,
+                               flow.line, plan_.switch_at(sender).name, plan_.topology.nodes[sender].name,
+                               flow.tc),
                    "map a DSCP to it there, or give the flow another class");
         }
         const auto most = std::ranges::max_element(queue_pairs);

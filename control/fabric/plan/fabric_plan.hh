@@ -59,6 +59,7 @@ struct SwitchPlan {
 // A [[workload]] and its flows, whose ends are indices into FabricPlan::hosts.
 struct WorkloadPlan {
     WorkloadConfig settings;  // with a name
+    std::string path;         // of its file
     std::uint32_t flow;       // index of its flow in the file's
     FlowList list;
 };

@@ -12,6 +12,7 @@
 
 #include "control/fabric/workload/list_maker.hh"
 #include "control/fabric/workload/text_lines.hh"
+#include "lib/values/rng.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -100,6 +101,17 @@ std::string_view FlowList::name_of(const ListedFlow& flow) const {
 std::uint64_t FlowList::bytes() const {
     return std::accumulate(flows.begin(), flows.end(), std::uint64_t{},
                            [](std::uint64_t sum, const ListedFlow& flow) { return sum + flow.bytes; });
+}
+
+std::uint64_t FlowList::digest() const {
+    std::uint64_t sum = flows.size();
+    for (const ListedFlow& flow : flows)
+        for (const std::uint64_t part :
+             {flow.bytes, static_cast<std::uint64_t>(flow.start.ps), std::uint64_t{flow.from} << 32 | flow.to,
+              std::uint64_t{flow.after} << 32 | flow.number, std::uint64_t{flow.qps} << 8 | flow.tc})
+            sum = scramble(sum ^ part);
+    for (const char each : names) sum = scramble(sum ^ static_cast<std::uint8_t>(each));
+    return sum;
 }
 
 std::uint64_t FlowList::memory_bytes() const {

@@ -51,6 +51,7 @@ struct FlowList {
     std::string_view name_of(const ListedFlow& flow) const;
     std::uint64_t bytes() const;         // of all flows; no list overflows it
     std::uint64_t memory_bytes() const;  // that the list takes
+    std::uint64_t digest() const;        // of flows and names
 };
 
 using FlowListResult = tl::expected<FlowList, std::vector<ConfigError>>;

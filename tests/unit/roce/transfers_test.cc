@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/tries.hh"
 #include "tests/unit/roce/nic_pair.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -126,6 +127,26 @@ TEST(Transfers, aStopKeepsTransfersThatHaveNotStarted) {
     pair.nic(0).expire(pair.now);
     LONGS_EQUAL(1, pair.nic(0).gone()[0].qp.completed);
     CHECK_FALSE(pair.nic(0).next_timer().has_value());
+}
+
+// SLUICE_LONG=1: it is 655 361 packets.
+TEST(Transfers, aTransferOfSeveralMessagesEndsOnce) {
+    if (!is_long()) return;
+    constexpr std::uint64_t bytes = 2'684'354'561;
+    NicPair pair = transfers_only({transfer(bytes, us(5)), transfer(1'000, us(0))});
+    pair.transfers[1].waits = 1;
+    pair.order = {{0, 1}};
+    pair.flows[0].requester.mtu = pair.flows[0].responder.mtu = 4096;
+    pair.traces = false;
+    pair.run(us(1'000'000));
+    for (unsigned end = 0; end < 2; ++end) {
+        pair.nic(end).expire(pair.now);
+        LONGS_EQUAL(0, pair.nic(end).open_queue_pairs());
+    }
+    LONGS_EQUAL(2, pair.nic(0).gone()[0].qp.completed);
+    CHECK_TRUE(bytes + 1'000 == pair.nic(0).gone()[0].qp.completed_bytes);
+    CHECK_TRUE(bytes + 1'000 == pair.nic(1).gone()[0].qp.delivered_bytes);
+    LONGS_EQUAL(2, pair.nic(0).flow_statistics(0).completion_time.count());
 }
 
 }  // namespace sluice::nic_test

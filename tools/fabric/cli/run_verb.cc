@@ -53,7 +53,8 @@ struct Outputs {
 };
 
 // Nothing: it says why, and `status` is the exit status.
-std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
+std::optional<Outputs> open_outputs(const Arguments& arguments, const std::vector<Scenario>& scenarios,
+                                    int& status) {
     const auto refused = [&](int with, const std::string& error) {
         status = failed(error, with);
         return std::nullopt;
@@ -61,6 +62,8 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, int& status) {
     Outputs made;
     FileRoles roles;
     for (const std::string& file : arguments.files) roles.reads("the scenario", file);
+    for (const Scenario& scenario : scenarios)
+        for (const WorkloadPlan& each : scenario.plan.workloads) roles.reads("a workload", each.path);
     for (const std::string& file : arguments.files) {
         std::string below;
         if (arguments.files.size() > 1 && !arguments.out.empty()) {
@@ -152,7 +155,7 @@ int run_verb(const Arguments& arguments) {
     }
     const bool several = scenarios.size() > 1;
     int status = exit_done;
-    auto outputs = open_outputs(arguments, status);
+    auto outputs = open_outputs(arguments, scenarios, status);
     if (!outputs) return status;
     const auto eal = Eal::start(eal_options(scenarios, arguments.threads));
     if (!eal) return failed(eal.error());

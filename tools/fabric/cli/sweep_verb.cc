@@ -202,6 +202,8 @@ int sweep_verb(const Arguments& arguments) {
     std::vector<std::string> words = arguments.sets;
     words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
     if (arguments.duration) words.push_back(std::to_string(arguments.duration->ps));
+    for (const WorkloadPlan& each : scenario->plan.workloads)
+        words.push_back(fmt::format("{}: {:016x}", each.path, each.list.digest()));
     auto html = open_page(arguments.html);
     if (!html) return failed(html.error());
     auto folder = SweepFolder::create(

@@ -65,6 +65,42 @@ def flow(sender, receiver, **keys):
     return f'[[flow]]\nfrom = "h{sender}"\nto = "h{receiver}"\n' + ''.join(f'{key} = {json.dumps(value)}\n' for key, value in keys.items())
 
 
+LISTED = 1_000_000
+LISTED_HOSTS = 128
+LISTED_BYTES = 20_000  # of a flow, in the mean
+LISTED_GB = 2.0  # of memory at most
+
+
+def workload(bench):
+    """packets per second of processor time of a million flows of a list, exponential sizes and gaps, 40 % of the 100G of 128 hosts,
+    against the same bytes in eight flows a host, to hosts as near; the run may take 2 GB of memory"""
+    draw = random.Random(1)
+    gap_ns = LISTED_BYTES * 8 / (0.4 * 100) / LISTED_HOSTS
+    at_ns, total, lines = 0.0, 0, []
+    for _ in range(LISTED):
+        at_ns += draw.expovariate(1 / gap_ns)
+        sender = draw.randrange(LISTED_HOSTS)
+        size = 1 + int(draw.expovariate(1 / LISTED_BYTES))
+        total += size
+        lines.append(f'{sender},{(sender + draw.randrange(1, LISTED_HOSTS)) % LISTED_HOSTS},{size},{at_ns:.0f}')
+    few = [f'{sender},{(sender + 5 + 16 * n) % LISTED_HOSTS},{total // LISTED_HOSTS // 8},0' for sender in range(LISTED_HOSTS) for n in range(8)]
+
+    def rate(name, flows):
+        (bench.folder / f'{name}.csv').write_text('\n'.join(['src,dst,size,start_ns', *flows]) + '\n')
+        file = bench.folder / f'{name}.toml'
+        file.write_text(f'topology = {{kind = "leaf-spine", leaves = 8, spines = 8, hosts = {LISTED_HOSTS // 8}, speed = "200G"}}\n'
+                        f'[switch.default]\nbuffer.size = "16MB"\n[[workload]]\nfile = "{name}.csv"\n')
+
+        def measure():
+            done = run(bench, file)
+            if resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > LISTED_GB * 1e6:
+                raise RuntimeError(f'a run took more than {LISTED_GB} GB of memory')
+            return sum(report['ledger']['sent'] for report in done.reports) / 1e6 / done.cpu_s
+        return measure
+
+    return [bench.against_yardstick('workload', 'Mpps', rate('listed', lines), 'the same bytes in long flows', rate('long', few), 0.7)]
+
+
 HOSTS = 16
 
 

@@ -38,7 +38,7 @@ OUT = ROOT / 'out'
 BENCHMARKS = {run.__name__: run for run in (
     forwarding.forwarding, forwarding.two_versions, scale.million_routes, scale.ports_32, scale.workers, scale.virtual_clock,
     control_load.control_load, latency.latency, latency.latency_af_packet, latency.kernel_ports, hosts.hosts, fabric.fabric,
-    fabric.fabric_threads, fabric.htsim)}
+    fabric.fabric_threads, fabric.workload, fabric.htsim)}
 # In both kinds of memory, where there are hugepages or root can reserve them; all others in ordinary memory.
 WITH_HUGEPAGES = {'forwarding', 'two_versions'}
 
