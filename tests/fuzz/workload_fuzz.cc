@@ -11,19 +11,19 @@ namespace {
 
 void check_flow(const sluice::fabric::FlowList& list, std::size_t n, std::size_t hosts) {
     using namespace sluice;
-    const fabric::ListedFlow& flow = list.flows[n];
+    const ListedFlow& flow = list.flows[n];
     require(flow.bytes >= 1 && flow.bytes <= fabric::max_flow_bytes, "its bytes are in range");
     require(flow.start >= Duration{} && flow.start <= fabric::max_flow_start, "its start is in range");
     require(flow.from < hosts && flow.to < hosts && flow.from != flow.to, "its ends are two hosts");
     require(flow.qps >= 1 && flow.qps <= max_pair_qps && flow.qps <= flow.bytes,
             "its queue pairs are in range");
-    require(flow.tc < classes || flow.tc == fabric::ListedFlow::by_default, "its class is in range");
+    require(flow.tc < classes || flow.tc == ListedFlow::by_default, "its class is in range");
     require(flow.number >= 1 && flow.number <= list.flows.size(), "its number is in range");
     require(list.name_of(flow).size() <= 64, "its name is short");
-    require((flow.after == fabric::ListedFlow::none) == (n < list.timed), "those that wait are the last");
+    require((flow.after == ListedFlow::none) == (n < list.timed), "those that wait are the last");
     if (n != 0 && n < list.timed) require(list.flows[n - 1].start <= flow.start, "they are sorted");
     std::size_t steps = 0;
-    for (std::uint32_t at = flow.after; at != fabric::ListedFlow::none; at = list.flows[at].after)
+    for (std::uint32_t at = flow.after; at != ListedFlow::none; at = list.flows[at].after)
         require(at < list.flows.size() && ++steps <= list.flows.size(), "it waits for no circle");
 }
 
