@@ -171,7 +171,8 @@ class Planner {
                 return refuse(each.place, path,
                               fmt::format("collectives have more than {} steps of hosts in all", max_steps),
                               "write fewer steps");
-            CollectivePlan plan{each, static_cast<std::uint32_t>(file_.flows.size()), each.hosts};
+            const roce::CollectiveSettings& settings = each;
+            CollectivePlan plan{settings, static_cast<std::uint32_t>(file_.flows.size()), each.hosts};
             std::uint64_t pairs = 0;
             for (std::uint32_t rank = 0; rank < each.hosts.size(); ++rank)
                 pairs += each.queue_pairs * roce::CollectiveRounds(plan.settings, rank).receivers().size();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <numeric>
@@ -131,7 +132,7 @@ class ToLeaf {
         }
         for (std::size_t n = 0; n < hops.size(); ++n)
             hops[n].weight =
-                std::max(1U, static_cast<std::uint32_t>(onward[n] / *most * max_hop_weight + 0.5));
+                std::max(1U, static_cast<std::uint32_t>(std::lround(onward[n] / *most * max_hop_weight)));
     }
 
     const Topology& topology_;
