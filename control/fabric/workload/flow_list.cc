@@ -12,6 +12,7 @@
 
 #include "control/fabric/workload/list_maker.hh"
 #include "control/fabric/workload/text_lines.hh"
+#include "dataplane/base/file_descriptor.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice::fabric {
@@ -54,30 +55,17 @@ FlowListResult read_lines(TextLines& lines, ListMaker& maker) {
     return maker.finish(lines);
 }
 
-class OpenFile {
-  public:
-    explicit OpenFile(const std::string& path)
-        : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}  // a FIFO must not block
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile() {
-        if (fd_ >= 0) static_cast<void>(::close(fd_));  // only read from
-    }
-    bool is_open() const { return fd_ >= 0; }
-    bool is_regular() const {
-        struct stat status {};
-        return fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
-    }
-    std::ptrdiff_t read(std::span<char> block) const {
-        std::ptrdiff_t got = 0;
-        do got = ::read(fd_, block.data(), block.size());
-        while (got < 0 && errno == EINTR);
-        return got;
-    }
+bool is_regular(const FileDescriptor& file) {
+    struct stat status {};
+    return fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
 
-  private:
-    int fd_;
-};
+std::ptrdiff_t read_block(const FileDescriptor& file, std::span<char> block) {
+    std::ptrdiff_t got = 0;
+    do got = ::read(file.get(), block.data(), block.size());
+    while (got < 0 && errno == EINTR);
+    return got;
+}
 
 FlowListResult read_from(TextLines::Source source, const std::string& file,
                          std::span<const std::string> hosts, const FlowListSettings& settings) try {
@@ -120,12 +108,13 @@ std::uint64_t FlowList::memory_bytes() const {
 
 FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,
                               const FlowListSettings& settings) {
-    const OpenFile open(file);
-    if (!open.is_open())
+    // A FIFO must not block.
+    const FileDescriptor open(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!open)
         return refused(file, std::string("the file cannot be read: ") + std::strerror(errno),
                        "name a file that exists and may be read");
-    if (!open.is_regular()) return refused(file, "it is not a regular file", "name a regular file");
-    return read_from([&](std::span<char> block) { return open.read(block); }, file, hosts, settings);
+    if (!is_regular(open)) return refused(file, "it is not a regular file", "name a regular file");
+    return read_from([&](std::span<char> block) { return read_block(open, block); }, file, hosts, settings);
 }
 
 FlowListResult parse_flow_list(std::string_view text, const std::string& file,

@@ -16,6 +16,7 @@
 
 #include "control/config/compile/listed_flow.hh"
 #include "control/config/schema/config.hh"
+#include "lib/roce/transfers.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
 
@@ -26,7 +27,7 @@ namespace sluice::fabric {
 enum class ListFormat : std::uint8_t { automatic, csv, hpcc };
 std::string_view to_string(ListFormat format);
 
-constexpr std::uint64_t max_flow_bytes = 1ULL << 40;
+constexpr std::uint64_t max_flow_bytes = roce::max_transfer_bytes;
 constexpr Duration max_flow_start = seconds(1'000'000);
 
 struct FlowListSettings {

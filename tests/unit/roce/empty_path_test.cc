@@ -1,6 +1,7 @@
 // The time of a train of frames over links, against figures by hand.
 #include "lib/roce/empty_path.hh"
 
+#include <algorithm>
 #include <vector>
 
 #include "CppUTest/TestHarness.h"
@@ -36,6 +37,26 @@ TEST(EmptyPath, theSlowestLinkSetsThePace) {
 TEST(EmptyPath, aMillionFramesTakeTheirBytesAtTheSlowestLink) {
     const std::vector<PathLink> links{{ns(1), ns(7)}, {ns(1), ns(7)}};
     CHECK_TRUE(time_through(links, {1'000'000, 10, 10, 10}) == ns(10'000'000 + 14));
+}
+
+// Frame by frame: what the equal ones come to, with a backlog at first that only goes slowly.
+TEST(EmptyPath, equalFramesTakeAsLongAsOneByOne) {
+    const std::vector<PathLink> links{{ns(100), ns(5)}, {ns(99), ns(7)}, {ns(100), ns(3)}, {ns(90), ns(1)}};
+    for (const std::uint64_t count : {1, 2, 3, 4, 5, 40, 1000})
+        for (const std::uint32_t first : {1U, 1040U, 9000U}) {
+            std::vector<Duration> free(links.size());
+            Duration came{};
+            for (std::uint64_t n = 0; n < count; ++n) {
+                const std::int64_t bytes = n + 1 == count ? 70 : n == 0 ? first : 1024;
+                came = {};
+                for (std::size_t at = 0; at < links.size(); ++at) {
+                    const Duration begins = std::max(came, free[at]);
+                    free[at] = begins + links[at].byte_time * bytes;
+                    came = (at == 0 ? begins : free[at]) + links[at].propagation;
+                }
+            }
+            CHECK_TRUE(time_through(links, {count, first, 1024, 70}) == came);
+        }
 }
 
 }  // namespace sluice::empty_path_test
