@@ -179,7 +179,7 @@ phase = "slow"
                             (dict(kind="all-gather", rank_order=["h1", "h2"]), "name each of them once"),
                             (dict(kind="all-gather", hosts=["h1", "h9"]), "there is no host"),
                             (dict(kind="ring-reduce"), "ring-allreduce"),
-                            (dict(kind="all-gather", name="x"), "another flow or collective")):
+                            (dict(kind="all-gather", name="x"), "another flow, collective or workload")):
             with self.subTest(words):
                 text = STAR + job(**keys) + ('[[flow]]\nname = "x"\nfrom = "h1"\nto = "h2"\nmessages = 1\n' if "name" in keys else "")
                 done = self.fabric("run", text, status=USAGE)
