@@ -1,211 +1,234 @@
 #include "lib/roce/collective.hh"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
+#include <numeric>
 
 namespace sluice::roce {
 namespace {
 
-using Kind = CollectiveKind;
-
-// The end of part `n` of `parts` in so many bytes, which is where the next begins.
-constexpr std::uint64_t part_end(std::uint64_t bytes, std::uint64_t parts, std::uint64_t n) {
-    return bytes / parts * (n + 1) + bytes % parts * (n + 1) / parts;
-}
-constexpr std::uint64_t part_begin(std::uint64_t bytes, std::uint64_t parts, std::uint64_t n) {
-    return n == 0 ? 0 : part_end(bytes, parts, n - 1);
+// The queue pairs of a host as they are connected.
+void add_queue_pairs(RankSettings& rank, QpIndex first, std::uint32_t count) {
+    if (rank.queue_pairs == 0) rank.first_qp = first;
+    rank.queue_pairs = first + count - rank.first_qp;
 }
 
-std::uint32_t log_2(std::uint32_t ranks) { return static_cast<std::uint32_t>(std::bit_width(ranks)) - 1; }
+// A receiver mostly knows a sender by the place that the sender knows it by.
+std::size_t place_of(const std::vector<std::uint32_t>& peers, std::uint32_t peer, std::size_t likely) {
+    if (likely < peers.size() && peers[likely] == peer) return likely;
+    return static_cast<std::size_t>(std::ranges::find(peers, peer) - peers.begin());
+}
+
+// In ascending order of peers.
+std::vector<std::size_t> in_order(const std::vector<std::uint32_t>& peers) {
+    std::vector<std::size_t> order(peers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t n) { return peers[n]; });
+    return order;
+}
 
 }  // namespace
 
-BusFactor bus_factor(Kind kind, std::uint32_t ranks) {
-    switch (kind) {
-        case Kind::ring_allreduce:
-        case Kind::halving_doubling:
-            return {2ULL * (ranks - 1), ranks};
-        case Kind::all_to_all:
-        case Kind::all_gather:
-        case Kind::reduce_scatter:
-            return {ranks - 1ULL, ranks};
-        case Kind::pipeline:
-            break;
-    }
-    return {1, 1};
-}
-
-std::uint32_t CollectiveRounds::count() const {
-    switch (kind_) {
-        case Kind::ring_allreduce:
-            return 2 * (ranks_ - 1);
-        case Kind::halving_doubling:
-            return 2 * log_2(ranks_);
-        case Kind::all_gather:
-        case Kind::reduce_scatter:
-            return ranks_ - 1;
-        case Kind::all_to_all:
-            return 1;
-        case Kind::pipeline:
-            break;
-    }
-    return parts_ + 1;  // in round r a stage takes part r in and hands part r - 1 on
-}
-
-std::uint32_t CollectiveRounds::sends(std::uint32_t round) const {
-    if (kind_ == Kind::all_to_all) return ranks_ - 1;
-    if (kind_ != Kind::pipeline) return 1;
-    return rank_ + 1 != ranks_ && round != 0 ? 1 : 0;
-}
-
-std::uint32_t CollectiveRounds::receives(std::uint32_t round) const {
-    if (kind_ == Kind::all_to_all) return ranks_ - 1;
-    if (kind_ != Kind::pipeline) return 1;
-    return rank_ != 0 && round != parts_ ? 1 : 0;
-}
-
-// Reduce-scatter: rank r ends with chunk r. All-gather: it begins with chunk r.
-std::uint32_t CollectiveRounds::ring_chunk(std::uint32_t round, std::uint32_t sender) const {
-    const bool reduces =
-        kind_ == Kind::reduce_scatter || (kind_ == Kind::ring_allreduce && round < ranks_ - 1);
-    if (reduces) return (sender + 2 * ranks_ - 1 - round) % ranks_;
-    const std::uint32_t gathers = kind_ == Kind::ring_allreduce ? round - (ranks_ - 1) : round;
-    return (sender + ranks_ - gathers) % ranks_;
-}
-
-Transfer CollectiveRounds::send(std::uint32_t round, std::uint32_t n) const {
-    switch (kind_) {
-        case Kind::ring_allreduce:
-        case Kind::all_gather:
-        case Kind::reduce_scatter:
-            return {after(1), ring_chunk(round, rank_), 1};
-        case Kind::halving_doubling: {
-            // Halving: of the chunks that it still reduces, a rank gives away the half where the peer lies.
-            const std::uint32_t rounds = log_2(ranks_);
-            const bool halves = round < rounds;
-            const std::uint32_t distance = ranks_ >> (halves ? round + 1 : 2 * rounds - round);
-            const std::uint32_t peer = rank_ ^ distance;
-            return {peer, (halves ? peer : rank_) & ~(distance - 1), distance};
+std::vector<RankSettings> connect_ranks(const CollectiveSettings& settings, std::uint32_t id,
+                                        const ConnectRanks& connect) {
+    std::vector<RankSettings> ranks(settings.ranks);
+    std::vector<std::vector<Strand>> strands(settings.ranks);
+    for (std::uint32_t n = 0; n < settings.ranks; ++n) {
+        ranks[n].collective = settings;
+        ranks[n].id = id;
+        ranks[n].rank = n;
+        strands[n] = strands_of(settings, n);
+        for (const Strand& each : strands[n]) {
+            RankSettings::Lines& lines = ranks[n].strands.emplace_back();
+            lines.to.resize(each.targets.size());
+            lines.from.resize(each.sources.size());
+            if (settings.control_bytes == 0) continue;
+            lines.clears.resize(each.sources.size());
+            lines.cleared.resize(each.targets.size());
         }
-        case Kind::all_to_all:
-            return {after(n + 1), after(n + 1), 1};
-        case Kind::pipeline:
-            break;
     }
-    return {rank_ + 1, round - 1, 1};
-}
-
-Transfer CollectiveRounds::receive(std::uint32_t round, std::uint32_t n) const {
-    switch (kind_) {
-        case Kind::ring_allreduce:
-        case Kind::all_gather:
-        case Kind::reduce_scatter:
-            return {before(1), ring_chunk(round, before(1)), 1};
-        case Kind::halving_doubling: {
-            const Transfer own = send(round, n);
-            return {own.peer, own.chunk ^ own.chunks, own.chunks};
-        }
-        case Kind::all_to_all:
-            return {before(n + 1), rank_, 1};
-        case Kind::pipeline:
-            break;
-    }
-    return {rank_ - 1, round, 1};
-}
-
-std::vector<std::uint32_t> CollectiveRounds::receivers() const {
-    std::vector<std::uint32_t> peers;
-    for (std::uint32_t round = 0; round < count(); ++round)
-        for (std::uint32_t n = 0; n < sends(round); ++n) peers.push_back(send(round, n).peer);
-    std::ranges::sort(peers);
-    peers.erase(std::ranges::unique(peers).begin(), peers.end());
-    return peers;
+    const auto connected = [&](std::uint32_t from, std::uint32_t to, bool is_control) {
+        const std::uint32_t count = is_control ? 1 : settings.queue_pairs;
+        const LineEnds ends = connect(from, to, is_control);
+        add_queue_pairs(ranks[from], ends.sender, count);
+        add_queue_pairs(ranks[to], ends.receiver, count);
+        return ends;
+    };
+    for (std::uint32_t rank = 0; rank < settings.ranks; ++rank)
+        for (std::size_t own = 0; own < strands[rank].size(); ++own)
+            for (const std::size_t n : in_order(strands[rank][own].targets)) {
+                const std::uint32_t peer = strands[rank][own].targets[n];
+                // The strand there that receives it.
+                std::size_t other = 0, place = 0;
+                for (;; ++other) {
+                    const Strand& there = strands[peer][other];
+                    place = place_of(there.sources, rank, n);
+                    if (there.lane == strands[rank][own].lane && place != there.sources.size()) break;
+                }
+                const LineEnds data = connected(rank, peer, false);
+                ranks[rank].strands[own].to[n] = data.sender;
+                ranks[peer].strands[other].from[place] = data.receiver;
+                if (settings.control_bytes == 0) continue;
+                const LineEnds control = connected(peer, rank, true);
+                ranks[peer].strands[other].clears[place] = control.sender;
+                ranks[rank].strands[own].cleared[n] = control.receiver;
+            }
+    return ranks;
 }
 
 CollectiveRank::CollectiveRank(const RankSettings& settings)
     : settings_(settings),
-      rounds_(settings_.collective, settings.rank),
-      begins_(Time{} + settings.collective.start),
-      lines_(settings.queue_pairs) {
-    const CollectiveSettings& collective = settings_.collective;
-    assert(collective.ranks >= 2 && settings.rank < collective.ranks && collective.steps > 0);
-    assert(collective.kind != Kind::halving_doubling || std::has_single_bit(collective.ranks));
-    assert(collective.bytes / collective.chunks() >= collective.queue_pairs && collective.queue_pairs > 0);
-    steps_.reserve(collective.steps);
+      strands_(strands_of(settings_.collective, settings.rank)),
+      progress_(strands_.size()),
+      lines_(settings.queue_pairs),
+      due_(Time{} + settings.collective.start) {
+    assert(settings_.collective.steps > 0 && settings_.strands.size() == strands_.size());
+    for (std::uint32_t strand = 0; strand < strands_.size(); ++strand) {
+        const RankSettings::Lines& own = settings_.strands[strand];
+        for (const auto* firsts : {&own.to, &own.from})
+            for (const QpIndex first : *firsts)
+                for (std::uint32_t n = 0; n < settings_.collective.queue_pairs; ++n)
+                    line(first + n).strand = strand;
+        for (const auto* controls : {&own.clears, &own.cleared})
+            for (const QpIndex qp : *controls) line(qp).strand = strand;
+    }
+    steps_.reserve(settings_.collective.steps);
 }
 
 void CollectiveRank::expire(Time now) {
-    if (state_ != State::waiting || now < begins_) return;
+    if (!is_timed() || now < due_) return;
+    if (state_ == State::gathering) return end(now);
+    if (state_ == State::waiting) {
+        steps_.push_back({now, {}, {}});
+        if (const Duration reduces = settings_.collective.time_in_server(); reduces.ps != 0) {
+            state_ = State::reducing;
+            due_ = now + reduces;
+            return;
+        }
+    }
+    begin(now);
+}
+
+void CollectiveRank::begin(Time now) {
     state_ = State::running;
-    steps_.push_back({now, {}, {}});
-    round_ = 0;
-    begin_round();
+    to_send_ = to_receive_ = 0;
+    for (std::uint32_t strand = 0; strand < strands_.size(); ++strand) {
+        progress_[strand] = {};
+        to_send_ += strands_[strand].sends();
+        to_receive_ += strands_[strand].receives();
+        take(strand);
+    }
+    awake_ = 0;
+    asleep_ = static_cast<std::uint32_t>(strands_.size());
     advance(now);
 }
 
-void CollectiveRank::begin_round() {
-    send_ = send_qp_ = 0;
-    missing_ = 0;
-    for (std::uint32_t n = 0; n < rounds_.receives(round_); ++n) {
-        const std::uint32_t first = settings_.peers[rounds_.receive(round_, n).peer].from;
-        for (std::uint32_t qp = 0; qp < settings_.collective.queue_pairs; ++qp) {
-            Line& line = lines_[first + qp];
-            if (line.delivered < ++line.awaited) ++missing_;
-        }
+void CollectiveRank::end(Time now) {
+    steps_.back().ended = now;
+    state_ = steps_.size() == settings_.collective.steps ? State::done : State::waiting;
+    due_ = now + settings_.collective.compute;
+}
+
+// Counts messages that have come, in the strand's order.
+void CollectiveRank::take(std::uint32_t strand) {
+    Progress& own = progress_[strand];
+    for (const std::uint32_t all = strands_[strand].receives(); own.received != all; ++own.received) {
+        const std::uint32_t source = strands_[strand].receive(own.received).peer;
+        Line* const first = &line(settings_.strands[strand].from[source]);
+        const std::span shared(first, settings_.collective.queue_pairs);
+        if (std::ranges::any_of(shared, [](const Line& each) { return each.delivered == each.taken; }))
+            return;
+        for (Line& each : shared) ++each.taken;
+        --to_receive_;
     }
 }
 
+void CollectiveRank::wake(std::uint32_t strand) {
+    if (awake_ == asleep_) awake_ = asleep_ = strand;
+    awake_ = std::min(awake_, strand);
+    asleep_ = std::max(asleep_, strand + 1);
+}
+
 void CollectiveRank::completed(QpIndex qp, bool failed, Time now) {
-    --lines_[qp - settings_.first_qp].pending;
+    Line& own = line(qp);
+    --own.pending;
     --pending_;
     if (failed) state_ = State::failed;
+    wake(own.strand);
     advance(now);
 }
 
 void CollectiveRank::delivered(QpIndex qp, Time now) {
-    Line& line = lines_[qp - settings_.first_qp];
-    if (++line.delivered == line.awaited) --missing_;
+    Line& own = line(qp);
+    ++own.delivered;
+    if (state_ != State::running) return;
+    take(own.strand);
+    wake(own.strand);
     advance(now);
 }
 
 std::optional<CollectiveRank::Post> CollectiveRank::next_post(Time now) {
-    if (state_ != State::running || send_ == rounds_.sends(round_)) return std::nullopt;
-    const CollectiveSettings& collective = settings_.collective;
-    const Transfer transfer = rounds_.send(round_, send_);
-    const std::uint32_t number = settings_.peers[transfer.peer].to + send_qp_;
-    if (lines_[number].pending == max_ahead) return std::nullopt;
-    const std::uint64_t begin = part_begin(collective.bytes, collective.chunks(), transfer.chunk);
-    const std::uint64_t bytes =
-        part_end(collective.bytes, collective.chunks(), transfer.chunk + transfer.chunks - 1) - begin;
-    const std::uint64_t share = part_end(bytes, collective.queue_pairs, send_qp_) -
-                                part_begin(bytes, collective.queue_pairs, send_qp_);
-    ++lines_[number].pending;
-    ++pending_;
-    if (++send_qp_ == collective.queue_pairs) {
-        send_qp_ = 0;
-        ++send_;
+    if (state_ != State::running) return std::nullopt;
+    for (; awake_ != asleep_; ++awake_) {
+        std::optional<Post> made = next_clearance(awake_);
+        if (!made) made = next_data(awake_);
+        if (!made) continue;
+        advance(now);
+        return made;
     }
-    advance(now);
-    return Post{settings_.first_qp + number, static_cast<std::uint32_t>(share)};
+    return std::nullopt;
+}
+
+CollectiveRank::Post CollectiveRank::post(QpIndex qp, std::uint64_t bytes) {
+    ++line(qp).pending;
+    ++pending_;
+    return {qp, static_cast<std::uint32_t>(bytes)};
+}
+
+std::optional<CollectiveRank::Post> CollectiveRank::next_clearance(std::uint32_t strand) {
+    const std::uint32_t bytes = settings_.collective.control_bytes;
+    const Strand& messages = strands_[strand];
+    Progress& own = progress_[strand];
+    const std::uint64_t ahead = own.received + std::uint64_t{max_ahead} * messages.sources.size();
+    if (bytes == 0 || own.cleared == messages.receives() || own.cleared >= ahead) return std::nullopt;
+    const QpIndex qp = settings_.strands[strand].clears[messages.receive(own.cleared).peer];
+    if (line(qp).pending == max_ahead) return std::nullopt;
+    ++own.cleared;
+    return post(qp, bytes);
+}
+
+std::optional<CollectiveRank::Post> CollectiveRank::next_data(std::uint32_t strand) {
+    const Strand& messages = strands_[strand];
+    Progress& own = progress_[strand];
+    if (own.sent == messages.sends() || own.received < messages.awaits(own.sent)) return std::nullopt;
+    const auto [target, data] = messages.send(own.sent);
+    const RankSettings::Lines& lines = settings_.strands[strand];
+    const QpIndex qp = lines.to[target] + own.sent_qps;
+    if (line(qp).pending == max_ahead) return std::nullopt;
+    if (settings_.collective.control_bytes != 0 && own.sent_qps == 0) {
+        Line& clearances = line(lines.cleared[target]);
+        if (clearances.delivered == clearances.taken) return std::nullopt;
+        ++clearances.taken;
+    }
+    const std::uint32_t queue_pairs = settings_.collective.queue_pairs;
+    const Post made = post(qp, data.share(queue_pairs, own.sent_qps).bytes);
+    if (++own.sent_qps == queue_pairs) {
+        own.sent_qps = 0;
+        ++own.sent;
+        --to_send_;
+    }
+    return made;
 }
 
 void CollectiveRank::advance(Time now) {
-    while (state_ == State::running && missing_ == 0) {
-        Step& step = steps_.back();
-        const bool last = round_ + 1 == rounds_.count();
-        if (last && !step.received) step.received = now;
-        if (send_ != rounds_.sends(round_)) return;
-        if (!last) {
-            ++round_;
-            begin_round();
-            continue;
-        }
-        if (pending_ != 0) return;
-        step.ended = now;
-        state_ = steps_.size() == settings_.collective.steps ? State::done : State::waiting;
-        begins_ = now + settings_.collective.compute;
-    }
+    if (state_ != State::running || to_receive_ != 0) return;
+    Step& step = steps_.back();
+    if (!step.received) step.received = now;
+    if (to_send_ != 0 || pending_ != 0) return;
+    const Duration gathers = settings_.collective.time_in_server();
+    if (gathers.ps == 0) return end(now);
+    state_ = State::gathering;
+    due_ = now + gathers;
 }
 
 }  // namespace sluice::roce

@@ -58,7 +58,7 @@ class HostSpecs {
             for (const std::string& from : flows[id].from) {
                 const std::size_t receivers = FlowConfig::others(flows[id].to, from);
                 for (const std::string& to : flows[id].to)
-                    if (from != to) add_pair(id, from, to, receivers, false);
+                    if (from != to) add_pair(id, flows[id], from, to, receivers, false);
             }
         for (std::uint32_t id = 0; id < collectives.size(); ++id) add_collective(id, collectives[id]);
         for (const ListPlan& list : lists) add_list(list);
@@ -154,55 +154,52 @@ class HostSpecs {
     }
 
     void add_collective(std::uint32_t id, const CollectivePlan& collective) {
-        const auto count = static_cast<std::uint32_t>(collective.hosts.size());
-        std::vector<roce::RankSettings> ranks(count);
-        const auto queue_pairs = [&](std::uint32_t rank) {
-            return static_cast<std::uint32_t>(specs_.at(collective.hosts[rank]).queue_pairs.size()) -
-                   ranks[rank].first_qp;
-        };
-        for (std::uint32_t rank = 0; rank < count; ++rank) {
-            ranks[rank].collective = collective.settings;
-            ranks[rank].id = id;
-            ranks[rank].rank = rank;
-            ranks[rank].first_qp = queue_pairs(rank);
-            ranks[rank].peers.resize(count);
-        }
-        for (std::uint32_t rank = 0; rank < count; ++rank)
-            for (const std::uint32_t peer : roce::CollectiveRounds(collective.settings, rank).receivers()) {
-                ranks[rank].peers[peer].to = queue_pairs(rank);
-                ranks[peer].peers[rank].from = queue_pairs(peer);
-                add_pair(collective.flow, collective.hosts[rank], collective.hosts[peer], 1, true);
-            }
-        for (std::uint32_t rank = 0; rank < count; ++rank) {
-            ranks[rank].queue_pairs = queue_pairs(rank);
+        std::vector<roce::RankSettings> ranks = roce::connect_ranks(
+            collective.settings, id, [&](std::uint32_t from, std::uint32_t to, bool is_control) {
+                const std::string& sender = collective.hosts[from];
+                const std::uint32_t flow = is_control ? *collective.control_flow : collective.flow;
+                FlowConfig own = flows_[flow];
+                if (is_control && collective.control_class)
+                    own.dscp = class_dscp(sender, *collective.control_class);
+                return add_pair(flow, own, sender, collective.hosts[to], 1, true);
+            });
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank)
             specs_.at(collective.hosts[rank]).ranks.push_back(std::move(ranks[rank]));
-        }
     }
 
-    void add_pair(std::uint32_t id, const std::string& from_name, const std::string& to_name,
-                  std::size_t receivers, bool in_collective) {
+    std::optional<std::uint8_t> class_dscp(const std::string& sender, ClassId tc) const {
+        const HostPlace& place = places_.at(sender);
+        return dscp_of_class(*place.config, *place.host, tc);
+    }
+
+    // Returns the first queue pair at each end, counted among those of its host.
+    roce::LineEnds add_pair(std::uint32_t id, const FlowConfig& flow, const std::string& from_name,
+                            const std::string& to_name, std::size_t receivers, bool in_collective) {
         const HostPlace& from_place = places_.at(from_name);
         const HostPlace& to_place = places_.at(to_name);
         const HostConfig& from = *from_place.host;
         const HostConfig& to = *to_place.host;
         HostPortSpec& sender = specs_.at(from_name);
         HostPortSpec& receiver = specs_.at(to_name);
-        const HostPath path = path_(flows_[id], from_name, to_name);
+        const HostPath path = path_(flow, from_name, to_name);
         const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
-            roce::FlowSettings end = end_of(id, flows_[id], receivers, from_place, to_place, place, path);
+            roce::FlowSettings end = end_of(id, flow, receivers, from_place, to_place, place, path);
             return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
         };
         const std::uint32_t at_sender = flow_at(sender, from_place);
         const std::uint32_t at_receiver = flow_at(receiver, to_place);
+        const roce::LineEnds first{static_cast<std::uint32_t>(sender.queue_pairs.size()),
+                                   static_cast<std::uint32_t>(receiver.queue_pairs.size())};
         std::uint32_t& pairs = pairs_[{from.address, to.address}];
-        for (std::uint32_t n = 0; n < flows_[id].qps; ++n, ++pairs) {
-            const auto sender_qp = first_qp + static_cast<std::uint32_t>(sender.queue_pairs.size());
-            const auto receiver_qp = first_qp + static_cast<std::uint32_t>(receiver.queue_pairs.size());
+        for (std::uint32_t n = 0; n < flow.qps; ++n, ++pairs) {
             const std::uint64_t identity =
                 scramble(scrambled(scrambled(0, from.address), to.address) ^ pairs);
-            sender.queue_pairs.push_back({at_sender, true, to.address, receiver_qp, identity});
-            receiver.queue_pairs.push_back({at_receiver, false, from.address, sender_qp, identity});
+            sender.queue_pairs.push_back(
+                {at_sender, true, to.address, first_qp + first.receiver + n, identity});
+            receiver.queue_pairs.push_back(
+                {at_receiver, false, from.address, first_qp + first.sender + n, identity});
         }
+        return first;
     }
 
     // The transfers of a host while they are made.
@@ -283,8 +280,7 @@ class HostSpecs {
         const std::string &from = list.hosts[flow.from], &to = list.hosts[flow.to];
         const HostPlace &sender_place = places_.at(from), &receiver_place = places_.at(to);
         FlowConfig own = flows_[list.flow];
-        if (flow.tc != ListedFlow::by_default)
-            own.dscp = dscp_of_class(*sender_place.config, *sender_place.host, flow.tc);
+        if (flow.tc != ListedFlow::by_default) own.dscp = class_dscp(from, flow.tc);
         const HostPath path = path_(own, from, to);
         const auto end = [&](const HostPlace& self) {
             roce::FlowSettings made = end_of(list.flow, own, 1, sender_place, receiver_place, self, path);

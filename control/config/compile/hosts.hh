@@ -50,11 +50,14 @@ PacketLabel data_label(const FlowConfig& flow, const HostConfig& sender);
 Rate drain_rate(const Config& config, const PacketLabel& label, const std::string& in,
                 const std::string& out);
 
-// A collective of hosts. Its queue pairs belong to a flow without hosts of its own.
+// A collective of hosts. Its queue pairs belong to a flow without hosts of its own, those of its control
+// messages to another.
 struct CollectivePlan {
     roce::CollectiveSettings settings;
-    std::uint32_t flow = 0;          // its index
-    std::vector<std::string> hosts;  // in the order of ranks
+    std::uint32_t flow = 0;                     // its index
+    std::vector<std::string> hosts;             // in the order of ranks
+    std::optional<std::uint32_t> control_flow;  // with control messages
+    std::optional<ClassId> control_class;       // nothing: by the sender's dscp
 };
 
 // A list of flows between hosts. They belong to a flow of the file without hosts of its own.

@@ -42,8 +42,10 @@ struct RoutingConfig {
 
 // [[collective]]: the steps that the hosts of a job take together, each host with one rank.
 struct CollectiveConfig : roce::CollectiveSettings {
-    std::string name;                // empty: its kind
-    std::vector<std::string> hosts;  // as flows name them; the plan has them in the order of ranks
+    std::string name;                      // empty: its kind
+    std::uint32_t groups = 1;              // of one size, where group_size says nothing
+    std::optional<ClassId> control_class;  // of control messages; nothing: by the sender's dscp
+    std::vector<std::string> hosts;        // as flows name them; the plan has them in the order of ranks
     std::vector<std::string> rank_order{"topology"};  // or "random", or the hosts
     SourcePlace place;
 };
@@ -153,10 +155,12 @@ std::string_view vary_help();
 std::string fabric_reference();
 
 std::string_view to_string(roce::CollectiveKind kind);
-// Puts hosts into the order of ranks. An error's text with what to do, or empty.
+// Puts hosts into the order of ranks, and those into groups. An error's text with what to do, or empty.
 std::string order_ranks(CollectiveConfig& collective, std::uint64_t seed);
 // The flow of its name that its queue pairs belong to: it names no hosts, and ends with the collective.
 FlowConfig flow_of(const CollectiveConfig& collective);
+// The flow of its control messages, likewise; its name ends with "-control".
+FlowConfig control_flow_of(const CollectiveConfig& collective);
 // The flow that stands for a whole list, likewise; its messages have the sizes of the list's flows.
 FlowConfig flow_of(const WorkloadConfig& workload, const FlowList& list);
 

@@ -222,8 +222,10 @@ void check_flow_ways(const FabricPlan& plan, bool force, FabricFindings& finding
         const auto hosts = nodes_of(each.hosts);
         bool good = true;
         for (std::uint32_t rank = 0; good && rank < hosts.size(); ++rank)
-            for (const std::uint32_t peer : roce::CollectiveRounds(each.settings, rank).receivers())
-                good = good && check.check(path, plan.file.collectives[n].place, hosts[rank], hosts[peer]);
+            for (const roce::Strand& strand : roce::strands_of(each.settings, rank))
+                for (const std::uint32_t peer : strand.targets)
+                    good =
+                        good && check.check(path, plan.file.collectives[n].place, hosts[rank], hosts[peer]);
     }
 }
 

@@ -41,8 +41,10 @@ class Planner {
         expand_collectives();
         read_workloads();
         if (errors_.empty()) make_switches();
-        if (errors_.empty())
+        if (errors_.empty()) {
+            for (std::size_t n = 0; n < plan_.collectives.size(); ++n) check_collective(n);
             for (std::size_t n = 0; n < plan_.workloads.size(); ++n) check_workload(n);
+        }
         return std::move(errors_);
     }
 
@@ -172,12 +174,20 @@ class Planner {
                               fmt::format("collectives have more than {} steps of hosts in all", max_steps),
                               "write fewer steps");
             const roce::CollectiveSettings& settings = each;
-            CollectivePlan plan{settings, static_cast<std::uint32_t>(file_.flows.size()), each.hosts};
+            const auto flow = static_cast<std::uint32_t>(file_.flows.size());
+            CollectivePlan plan{settings, flow, each.hosts, {}, each.control_class};
+            const bool has_control = each.control_bytes != 0;
             std::uint64_t pairs = 0;
-            for (std::uint32_t rank = 0; rank < each.hosts.size(); ++rank)
-                pairs += each.queue_pairs * roce::CollectiveRounds(plan.settings, rank).receivers().size();
+            for (std::uint32_t rank = 0; rank < each.ranks; ++rank)
+                for (const roce::Strand& strand : roce::strands_of(settings, rank))
+                    pairs += (each.queue_pairs + (has_control ? 1U : 0U)) * strand.targets.size();
             if (!count_pairs(pairs, each.place, path)) return;
             file_.flows.push_back(flow_of(each));
+            if (has_control) {
+                plan.control_flow = flow + 1;
+                file_.flows.push_back(control_flow_of(each));
+                if (!take_name(file_.flows.back().name, each.place, path)) return;
+            }
             plan_.collectives.push_back(std::move(plan));
         }
     }
@@ -215,6 +225,24 @@ class Planner {
         }
     }
 
+    // True when the sender's switch puts a DSCP into the class.
+    bool has_class(NodeId sender, ClassId tc) const {
+        return dscp_of_class(plan_.switch_at(sender).config, plan_.host(sender), tc).has_value();
+    }
+    std::string no_class(NodeId sender, ClassId tc) const {
+        return fmt::format("switch {} puts no DSCP of host {} into class {}", plan_.switch_at(sender).name,
+                           plan_.topology.nodes[sender].name, tc);
+    }
+
+    void check_collective(std::size_t n) {
+        const std::optional<ClassId> tc = plan_.collectives[n].control_class;
+        if (!tc) return;
+        for (const std::string& host : plan_.collectives[n].hosts)
+            if (const NodeId sender = plan_.nodes.at(host); !has_class(sender, *tc))
+                return refuse(file_.collectives[n].place, fmt::format("collective[{}].control_class", n),
+                              no_class(sender, *tc), "map a DSCP to it there, or write another class");
+    }
+
     // Each class has a DSCP at its sender, and each host a number for each of its queue pairs.
     void check_workload(std::size_t n) {
         const WorkloadPlan& workload = plan_.workloads[n];
@@ -226,11 +254,9 @@ class Planner {
             queue_pairs[flow.to] += flow.qps;
             if (flow.tc == ListedFlow::by_default || !seen.emplace(flow.from, flow.tc).second) continue;
             const NodeId sender = plan_.hosts[flow.from];
-            if (dscp_of_class(plan_.switch_at(sender).config, plan_.host(sender), flow.tc)) continue;
+            if (has_class(sender, flow.tc)) continue;
             refuse(workload.settings.place, path,
-                   fmt::format("{}:{}: switch {} puts no DSCP of host {} into class {}", workload.path,
-                               flow.line, plan_.switch_at(sender).name, plan_.topology.nodes[sender].name,
-                               flow.tc),
+                   fmt::format("{}:{}: {}", workload.path, flow.line, no_class(sender, flow.tc)),
                    "map a DSCP to it there, or give the flow another class");
         }
         const auto most = std::ranges::max_element(queue_pairs);

@@ -136,7 +136,7 @@ struct CollectiveSource {
     Straggler straggler;
     SlowestPath slowest_path;
     std::uint64_t bandwidth = bits_per_second(settings.bytes, mean);
-    roce::BusFactor bus = roce::bus_factor(settings.kind, settings.ranks);
+    roce::BusFactor bus = roce::bus_factor(settings);
 
     // A duration of no step is null: as 0 it would be below every limit.
     Json of_steps(std::int64_t ps) const { return times.empty() ? Json(nullptr) : Json(ps / 1000); }

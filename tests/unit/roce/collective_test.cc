@@ -1,169 +1,94 @@
-#include "lib/roce/collective.hh"
-
+#include <algorithm>
 #include <array>
-#include <deque>
-#include <map>
-#include <set>
 #include <vector>
+
+#include "tests/unit/roce/collective_job.hh"
 
 #include "CppUTest/TestHarness.h"
 
 namespace sluice::collective_test {
 
-using namespace sluice::roce;
-
 namespace {
 
-using Kind = CollectiveKind;
-constexpr std::array kinds{Kind::ring_allreduce, Kind::halving_doubling, Kind::all_to_all,
-                           Kind::all_gather,     Kind::reduce_scatter,   Kind::pipeline};
-constexpr std::array<std::uint32_t, 5> sizes{2, 3, 4, 8, 16};
+constexpr std::array<std::uint32_t, 8> sizes{2, 3, 4, 5, 6, 7, 8, 16};
 
-bool exists(Kind kind, std::uint32_t ranks) {
-    return kind != Kind::halving_doubling || (ranks & (ranks - 1)) == 0;
-}
-
-using Contributions = std::set<std::uint32_t>;  // of ranks, to a chunk
-
-// The ranks of a job on a network that takes one message a tick from each queue pair, in an order that
-// `stride` decides. A message carries what its sender has of the chunks when it is posted.
-class Job {
-  public:
-    Job(const CollectiveSettings& settings, std::uint32_t stride) : settings_(settings), stride_(stride) {
-        const std::uint32_t n = settings.ranks;
-        chunks_.assign(n, std::vector<Contributions>(settings.chunks()));
-        for (std::uint32_t rank = 0; rank < n; ++rank)
-            for (std::uint32_t chunk = 0; chunk < settings.chunks(); ++chunk)
-                if (settings.kind != Kind::all_gather || chunk == rank) chunks_[rank][chunk] = {rank};
-        std::vector<RankSettings> all(n);
-        for (std::uint32_t rank = 0; rank < n; ++rank) {
-            all[rank].collective = settings;
-            all[rank].rank = rank;
-            all[rank].first_qp = 7;
-            all[rank].peers.resize(n);
-        }
-        for (std::uint32_t rank = 0; rank < n; ++rank)
-            for (const std::uint32_t peer : CollectiveRounds(settings, rank).receivers()) {
-                all[rank].peers[peer].to = all[rank].queue_pairs;
-                all[peer].peers[rank].from = all[peer].queue_pairs;
-                for (std::uint32_t qp = 0; qp < settings.queue_pairs; ++qp)
-                    lines_[{rank, 7 + all[rank].queue_pairs++}] = {peer, 7 + all[peer].queue_pairs++, {}};
-            }
-        for (const RankSettings& each : all) ranks_.emplace_back(each);
-        posted_.resize(n);
-        sent_bytes_.resize(n);
-    }
-
-    void run() {
-        for (bool any = true; any; ++now_.ps) {
-            any = false;
-            for (std::uint32_t n = 0; n < ranks_.size(); ++n) {
-                const std::uint32_t rank = n * stride_ % settings_.ranks;
-                if (ranks_[rank].next_timer()) any = true;
-                ranks_[rank].expire(now_);
-                post(rank);
-            }
-            for (auto& [from, line] : lines_) {
-                if (line.messages.empty()) continue;
-                any = true;
-                if ((from.first + from.second + now_.ps) % stride_ != 0) continue;  // some wait
-                arrive(from, line);
-            }
-        }
-    }
-
-    const CollectiveRank& rank(std::uint32_t n) const { return ranks_[n]; }
-    const Contributions& chunk(std::uint32_t rank, std::uint32_t n) const { return chunks_[rank][n]; }
-    std::uint64_t sent_bytes(std::uint32_t rank) const { return sent_bytes_[rank]; }
-    // All-to-all: the senders of the chunks that a rank has.
-    const Contributions& got(std::uint32_t rank) const { return chunks_[rank][rank]; }
-
-  private:
-    struct Message {
-        Transfer transfer;
-        std::vector<Contributions> content;
-    };
-    struct Line {
-        std::uint32_t to;
-        QpIndex there;
-        std::deque<Message> messages;
-    };
-
-    void post(std::uint32_t rank) {
-        while (const auto post = ranks_[rank].next_post(now_)) {
-            Line& line = lines_.at({rank, post->qp});
-            CHECK(line.messages.size() < CollectiveRank::max_ahead);
-            CHECK(post->bytes > 0);
-            sent_bytes_[rank] += post->bytes;
-            const CollectiveRounds rounds(settings_, rank);
-            // The n-th message to a peer is that of the n-th send to it.
-            const std::uint32_t number = posted_[rank][post->qp]++;
-            const Transfer transfer = send_to(rounds, line.to, number);
-            Message message{transfer, {}};
-            for (std::uint32_t n = 0; n < transfer.chunks; ++n)
-                message.content.push_back(chunks_[rank][transfer.chunk + n]);
-            line.messages.push_back(std::move(message));
-        }
-    }
-
-    static Transfer send_to(const CollectiveRounds& rounds, std::uint32_t peer, std::uint32_t number) {
-        std::vector<Transfer> all;
-        for (std::uint32_t round = 0; round < rounds.count(); ++round)
-            for (std::uint32_t n = 0; n < rounds.sends(round); ++n)
-                if (rounds.send(round, n).peer == peer) all.push_back(rounds.send(round, n));
-        return all[number % all.size()];
-    }
-
-    void arrive(const std::pair<std::uint32_t, QpIndex>& from, Line& line) {
-        const Message message = std::move(line.messages.front());
-        line.messages.pop_front();
-        for (std::uint32_t n = 0; n < message.content.size(); ++n)
-            chunks_[line.to][message.transfer.chunk + n].insert(message.content[n].begin(),
-                                                                message.content[n].end());
-        CHECK(ranks_[line.to].owns(line.there));
-        ranks_[line.to].delivered(line.there, now_);
-        post(line.to);
-        ranks_[from.first].completed(from.second, false, now_);
-        post(from.first);
-    }
-
-    CollectiveSettings settings_;
-    std::uint32_t stride_;
-    std::vector<std::vector<Contributions>> chunks_;  // by rank
-    std::vector<CollectiveRank> ranks_;
-    std::map<std::pair<std::uint32_t, QpIndex>, Line> lines_;  // by the sender's rank and queue pair
-    std::vector<std::map<QpIndex, std::uint32_t>> posted_;     // by rank
-    std::vector<std::uint64_t> sent_bytes_;
-    Time now_{};
-};
-
-Contributions all_of(std::uint32_t ranks) {
-    Contributions all;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) all.insert(rank);
+Contributions all_of(const CollectiveSettings& settings, std::uint32_t rank) {
+    const RankGroup group = settings.group();
+    Contributions all = 0;
+    for (std::uint32_t place = 0; place < group.size; ++place) all |= of_rank(group.rank_at(place, rank));
     return all;
 }
 
-// What a rank has in the end.
+// A part of each lane's share.
+std::vector<Contributions> part_of(const Job& job, const CollectiveSettings& settings, std::uint32_t rank,
+                                   std::uint32_t place) {
+    std::vector<Contributions> part;
+    for (std::uint32_t lane = 0; lane < settings.lanes(); ++lane) {
+        const Extent own =
+            Extent{0, settings.bytes}.share(settings.lanes(), lane).share(settings.group().size, place);
+        const auto begin = job.has(rank).begin() + static_cast<std::ptrdiff_t>(own.begin);
+        part.insert(part.end(), begin, begin + static_cast<std::ptrdiff_t>(own.bytes));
+    }
+    return part;
+}
+
+bool all_are(const std::vector<Contributions>& bytes, Contributions expected) {
+    return std::ranges::all_of(bytes, [&](Contributions each) { return each == expected; });
+}
+
+// The data of a rank in the end.
 void check_contents(const Job& job, const CollectiveSettings& settings, std::uint32_t rank) {
-    const std::uint32_t n = settings.ranks;
+    const RankGroup group = settings.group();
+    const std::uint32_t place = group.place(rank);
     switch (settings.kind) {
         case Kind::ring_allreduce:
         case Kind::halving_doubling:
-            for (std::uint32_t chunk = 0; chunk < n; ++chunk) CHECK(job.chunk(rank, chunk) == all_of(n));
+        case Kind::tree_allreduce:
+        case Kind::double_tree_allreduce:
+            CHECK(all_are(job.has(rank), all_of(settings, rank)));
             return;
+        case Kind::hierarchical_allreduce: {  // its share of the server's
+            const Extent own = settings.buffer(rank);
+            for (std::uint64_t byte = own.begin; byte < own.begin + own.bytes; ++byte)
+                CHECK(job.has(rank)[byte] == of_rank(settings.ranks) - 1);
+            return;
+        }
         case Kind::all_gather:
-            for (std::uint32_t chunk = 0; chunk < n; ++chunk)
-                CHECK(job.chunk(rank, chunk) == Contributions{chunk});
+            for (std::uint32_t each = 0; each < group.size; ++each)
+                CHECK(all_are(part_of(job, settings, rank, each), of_rank(group.rank_at(each, rank))));
             return;
         case Kind::reduce_scatter:
+            CHECK(all_are(part_of(job, settings, rank, place), all_of(settings, rank)));
+            return;
         case Kind::all_to_all:
-            CHECK(job.got(rank) == all_of(n));
+            for (std::uint32_t each = 0; each < group.size; ++each)
+                if (each != place) CHECK(job.bytes(group.rank_at(each, rank), rank) != 0);
             return;
-        case Kind::pipeline:
-            for (std::uint32_t part = 0; part < settings.parts; ++part)
-                CHECK(job.chunk(rank, part) == all_of(rank + 1));
+        case Kind::pipeline: {
+            Contributions before = 0;
+            for (std::uint32_t each = 0; each <= place; ++each) before |= of_rank(group.rank_at(each, rank));
+            CHECK(all_are(job.has(rank), before));
             return;
+        }
     }
+}
+
+void check_job(const CollectiveSettings& settings, std::uint32_t stride) {
+    Job job(settings, stride);
+    job.run();
+    for (std::uint32_t rank = 0; rank < settings.ranks; ++rank) {
+        CHECK(job.rank(rank).state() == CollectiveRank::State::done);
+        CHECK(job.rank(rank).steps()[0].ended.has_value());
+        check_contents(job, settings, rank);
+    }
+}
+
+// A ring of two ranks: queue pair 0 to the peer, 1 from it.
+RankSettings one_of_two() {
+    RankSettings settings;
+    settings.queue_pairs = 2;
+    settings.strands = {{{0}, {1}, {}, {}}};
+    return settings;
 }
 
 }  // namespace
@@ -176,49 +101,56 @@ TEST(Collective, everyRankEndsWithEveryRanksContribution) {
             for (const std::uint32_t queue_pairs : {1U, 3U})
                 for (const std::uint32_t stride : {1U, 5U}) {
                     if (!exists(kind, ranks)) continue;
-                    CollectiveSettings settings;
-                    settings.kind = kind;
-                    settings.ranks = ranks;
-                    settings.bytes = 1009;  // a prime: chunks are of two sizes
+                    CollectiveSettings settings =
+                        settings_of(kind, ranks, 1009);  // a prime: chunks of two sizes
                     settings.queue_pairs = queue_pairs;
-                    Job job(settings, stride);
-                    job.run();
-                    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-                        CHECK(job.rank(rank).state() == CollectiveRank::State::done);
-                        CHECK(job.rank(rank).steps()[0].ended.has_value());
-                        check_contents(job, settings, rank);
-                    }
+                    check_job(settings, stride);
                 }
 }
 
-TEST(Collective, aRankSendsWhatTheBusFactorSays) {
+TEST(Collective, channelsChunksAndControlChangeNoResult) {
     for (const Kind kind : kinds)
-        for (const std::uint32_t ranks : sizes) {
-            if (!exists(kind, ranks)) continue;
-            CollectiveSettings settings;
-            settings.kind = kind;
-            settings.ranks = ranks;
-            settings.bytes = 48'000;  // chunks of one size
-            Job job(settings, 1);
+        for (const std::uint32_t ranks : {2U, 3U, 7U, 8U})
+            for (const std::uint32_t control : {0U, 64U}) {
+                if (!exists(kind, ranks)) continue;
+                CollectiveSettings settings = settings_of(kind, ranks, 10'007);
+                settings.control_bytes = control;
+                settings.queue_pairs = 2;
+                if (has_channels(kind)) {
+                    settings.channels = 3;
+                    settings.chunk_bytes = 100;  // more chunks than a queue pair may have ahead
+                }
+                check_job(settings, 5);
+            }
+}
+
+TEST(Collective, groupsRunByThemselves) {
+    for (const Kind kind : kinds)
+        for (const std::uint32_t stride : {1U, 2U, 6U}) {
+            if (kind == Kind::hierarchical_allreduce) continue;
+            CollectiveSettings settings = settings_of(kind, 24, 1009);
+            settings.group_size = 4;
+            settings.group_stride = stride;
+            check_job(settings, 5);
+            Job job(settings);
             job.run();
-            const BusFactor factor = bus_factor(kind, ranks);
-            for (std::uint32_t rank = 0; rank + 1 < ranks; ++rank)
-                LONGS_EQUAL(settings.bytes * factor.numerator / factor.denominator, job.sent_bytes(rank));
+            for (std::uint32_t a = 0; a < 24; ++a)
+                for (std::uint32_t b = 0; b < 24; ++b)
+                    if (!(all_of(settings, a) & of_rank(b))) LONGS_EQUAL(0, job.bytes(a, b));
         }
 }
 
 TEST(Collective, stepsFollowEachOtherWithComputeBetween) {
     for (const Kind kind : kinds) {
-        CollectiveSettings settings;
-        settings.kind = kind;
-        settings.ranks = 4;
-        settings.bytes = 4096;
+        CollectiveSettings settings = settings_of(kind, 4, 4096);
         settings.steps = 3;
+        settings.control_bytes = 8;
         settings.compute = picoseconds(10);
         settings.start = Duration{5};
+        LONGS_EQUAL(kind == Kind::hierarchical_allreduce ? 2 : 0, settings.time_in_server().ps);
         Job job(settings, 3);
         job.run();
-        for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        for (std::uint32_t rank = 0; rank < settings.ranks; ++rank) {
             const auto steps = job.rank(rank).steps();
             LONGS_EQUAL(3, steps.size());
             LONGS_EQUAL(5, steps[0].begun.ps);
@@ -230,12 +162,39 @@ TEST(Collective, stepsFollowEachOtherWithComputeBetween) {
     }
 }
 
+TEST(Collective, aServersRanksTakeTimeBeforeAndAfterTheNetwork) {
+    CollectiveSettings settings = settings_of(Kind::hierarchical_allreduce, 2, 3'000'000);
+    settings.server_bandwidth = gigabits(800);  // 1 MB in 10 us
+    settings.server_latency = microseconds(2);
+    LONGS_EQUAL(microseconds(24).ps, settings.time_in_server().ps);
+    RankSettings own;
+    own.collective = settings;
+    own.queue_pairs = 2;
+    own.strands = {{{0}, {1}, {}, {}}};
+    CollectiveRank rank(own);
+    rank.expire(Time{0});
+    CHECK_FALSE(rank.next_post(Time{0}).has_value());
+    rank.delivered(1, Time{1});  // a peer was faster
+    LONGS_EQUAL(microseconds(24).ps, rank.next_timer()->ps);
+    const Time reduced = *rank.next_timer();
+    rank.expire(reduced);
+    LONGS_EQUAL(500'000, rank.next_post(reduced)->bytes);
+    LONGS_EQUAL(500'000, rank.next_post(reduced)->bytes);
+    CHECK_FALSE(rank.next_timer().has_value());
+    rank.delivered(1, reduced);
+    rank.completed(0, false, reduced);
+    CHECK_FALSE(rank.next_timer().has_value());
+    rank.completed(0, false, reduced + Duration{7});
+    LONGS_EQUAL((reduced + microseconds(24)).ps + 7, rank.next_timer()->ps);
+    CHECK_FALSE(rank.steps()[0].ended.has_value());
+    rank.expire(*rank.next_timer());
+    LONGS_EQUAL(reduced.ps, rank.steps()[0].received->ps);
+    LONGS_EQUAL((reduced + microseconds(24)).ps + 7, rank.steps()[0].ended->ps);
+    CHECK(rank.state() == CollectiveRank::State::done);
+}
+
 TEST(Collective, aRoundWaitsForItsDataAndAStepForItsAcknowledgements) {
-    RankSettings settings;
-    settings.queue_pairs = 2;
-    settings.peers.resize(2);
-    settings.peers[1] = {0, 1};
-    CollectiveRank rank(settings);  // a ring of two
+    CollectiveRank rank(one_of_two());
     CHECK_FALSE(rank.next_post(Time{0}).has_value());
     rank.expire(Time{0});
     LONGS_EQUAL(500'000, rank.next_post(Time{0})->bytes);
@@ -253,11 +212,7 @@ TEST(Collective, aRoundWaitsForItsDataAndAStepForItsAcknowledgements) {
 }
 
 TEST(Collective, dataOfAPeerThatIsAheadCountsForItsOwnRound) {
-    RankSettings settings;
-    settings.queue_pairs = 2;
-    settings.peers.resize(2);
-    settings.peers[1] = {0, 1};
-    CollectiveRank rank(settings);
+    CollectiveRank rank(one_of_two());
     rank.delivered(1, Time{0});  // the peer has begun before
     rank.expire(Time{1});
     CHECK(rank.next_post(Time{1}).has_value());
@@ -267,12 +222,51 @@ TEST(Collective, dataOfAPeerThatIsAheadCountsForItsOwnRound) {
     LONGS_EQUAL(2, rank.steps()[0].received->ps);
 }
 
-TEST(Collective, aRankWhoseMessageFailsPostsNothingMore) {
-    RankSettings settings;
-    settings.queue_pairs = 2;
-    settings.peers.resize(2);
-    settings.peers[1] = {0, 1};
+TEST(Collective, aMessageWaitsUntilItsReceiverClearsIt) {
+    RankSettings settings = one_of_two();
+    settings.collective.control_bytes = 64;
+    settings.queue_pairs = 4;
+    settings.strands = {{{0}, {1}, {2}, {3}}};  // queue pair 2 clears the peer's messages, 3 those to it
     CollectiveRank rank(settings);
+    rank.expire(Time{0});
+    for (int n = 0; n < 2; ++n) {  // both messages that it will receive
+        const auto clearance = rank.next_post(Time{0});
+        LONGS_EQUAL(2, clearance->qp);
+        LONGS_EQUAL(64, clearance->bytes);
+    }
+    CHECK_FALSE(rank.next_post(Time{0}).has_value());
+    rank.delivered(3, Time{1});
+    LONGS_EQUAL(0, rank.next_post(Time{1})->qp);
+    rank.delivered(1, Time{2});
+    CHECK_FALSE(rank.next_post(Time{2}).has_value());  // its data has come, and the peer has not cleared it
+    rank.delivered(3, Time{3});
+    LONGS_EQUAL(0, rank.next_post(Time{3})->qp);
+}
+
+TEST(Collective, aReceiverClearsEightMessagesAhead) {
+    CollectiveSettings settings = settings_of(Kind::pipeline, 2, 6400);
+    settings.parts = 64;
+    settings.control_bytes = 8;
+    RankSettings last;
+    last.collective = settings;
+    last.rank = 1;
+    last.queue_pairs = 2;
+    last.strands = {{{}, {0}, {1}, {}}};
+    CollectiveRank rank(last);
+    rank.expire(Time{0});
+    int cleared = 0;
+    while (rank.next_post(Time{0})) {
+        ++cleared;
+        rank.completed(1, false, Time{0});
+    }
+    LONGS_EQUAL(CollectiveRank::max_ahead, cleared);
+    rank.delivered(0, Time{1});
+    CHECK(rank.next_post(Time{1}).has_value());
+    CHECK_FALSE(rank.next_post(Time{1}).has_value());
+}
+
+TEST(Collective, aRankWhoseMessageFailsPostsNothingMore) {
+    CollectiveRank rank(one_of_two());
     rank.expire(Time{0});
     CHECK(rank.next_post(Time{0}).has_value());
     rank.completed(0, true, Time{1});
