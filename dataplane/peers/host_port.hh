@@ -141,6 +141,16 @@ class HostPort final : public PeerPort<HostSource> {
         source_.nic().release(transfer, now);
         forget_arrival();
     }
+    // Ranks of collectives that wait for others of their server.
+    template <class Tell>
+    void tell_arrivals(Tell tell) {
+        source_.nic().tell_arrivals(tell);
+    }
+    void join_server(std::uint32_t id, Time came, Time now) {
+        catch_up_before(now);
+        source_.nic().join_server(id, came, now);
+        forget_arrival();
+    }
 
     // Control, between turns, and after `catch_up_before`.
     void set_reaction(const roce::ReactionParameters& parameters) {

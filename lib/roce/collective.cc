@@ -97,16 +97,26 @@ CollectiveRank::CollectiveRank(const RankSettings& settings)
 
 void CollectiveRank::expire(Time now) {
     if (!is_timed() || now < due_) return;
-    if (state_ == State::gathering) return end(now);
     if (state_ == State::waiting) {
         steps_.push_back({now, {}, {}});
-        if (const Duration reduces = settings_.collective.time_in_server(); reduces.ps != 0) {
-            state_ = State::reducing;
-            due_ = now + reduces;
-            return;
-        }
+        if (settings_.collective.is_hierarchical()) return meet(State::reducing, now);
+        return begin(now);
     }
+    came_ = 0;
+    if (state_ == State::gathering) return end(now);
     begin(now);
+}
+
+void CollectiveRank::meet(State part, Time now) {
+    state_ = part;
+    arrival_ = now;
+    join(now, now);
+}
+
+void CollectiveRank::join(Time came, Time now) {
+    last_came_ = came_ == 0 ? came : max(last_came_, came);
+    ++came_;
+    if (!misses_ranks()) due_ = max(last_came_ + settings_.collective.time_in_server(), now);
 }
 
 void CollectiveRank::begin(Time now) {
@@ -223,12 +233,10 @@ std::optional<CollectiveRank::Post> CollectiveRank::next_data(std::uint32_t stra
 void CollectiveRank::advance(Time now) {
     if (state_ != State::running || to_receive_ != 0) return;
     Step& step = steps_.back();
-    if (!step.received) step.received = now;
+    if (!step.received && to_send_ <= strands_.size()) step.received = now;
     if (to_send_ != 0 || pending_ != 0) return;
-    const Duration gathers = settings_.collective.time_in_server();
-    if (gathers.ps == 0) return end(now);
-    state_ = State::gathering;
-    due_ = now + gathers;
+    if (settings_.collective.is_hierarchical()) return meet(State::gathering, now);
+    end(now);
 }
 
 }  // namespace sluice::roce

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/roce/collective_schedule.hh"
@@ -55,7 +56,7 @@ class CollectiveRank {
     // A step that has begun; `received` and `ended`: once they are over.
     struct Step {
         Time begun;
-        std::optional<Time> received;  // all data of the step
+        std::optional<Time> received;  // all data of the step, while strands have one message to post at most
         std::optional<Time> ended;
     };
     // A message that is to be posted now.
@@ -74,6 +75,10 @@ class CollectiveRank {
     void delivered(QpIndex qp, Time now);
     // After each event, until there is none.
     std::optional<Post> next_post(Time now);
+    // When this rank came to a meeting of its server, once; the others are to be told.
+    std::optional<Time> take_arrival() { return std::exchange(arrival_, std::nullopt); }
+    // Another rank of the server came to the meeting, at `came`.
+    void join(Time came, Time now);
 
     bool owns(QpIndex qp) const { return qp - settings_.first_qp < settings_.queue_pairs; }
     State state() const { return state_; }
@@ -95,9 +100,10 @@ class CollectiveRank {
         std::uint64_t taken = 0;      // and that strands have counted
     };
 
-    bool is_timed() const {
-        return state_ == State::waiting || state_ == State::reducing || state_ == State::gathering;
-    }
+    bool is_in_server() const { return state_ == State::reducing || state_ == State::gathering; }
+    bool is_timed() const { return state_ == State::waiting || (is_in_server() && !misses_ranks()); }
+    bool misses_ranks() const { return came_ != settings_.collective.group().stride; }
+    void meet(State part, Time now);
     Line& line(QpIndex qp) { return lines_[qp - settings_.first_qp]; }
     void begin(Time now);
     void end(Time now);
@@ -114,6 +120,9 @@ class CollectiveRank {
     std::vector<Line> lines_;
     State state_ = State::waiting;
     Time due_;
+    std::uint32_t came_ = 0;  // ranks of the server, to the next meeting or this one,
+    Time last_came_;          // the last of them
+    std::optional<Time> arrival_;
     std::uint32_t awake_ = 0;       // strands from here
     std::uint32_t asleep_ = 0;      // to before here may have a message to post
     std::uint64_t to_send_ = 0;     // messages of the step, counted once for all queue pairs,

@@ -55,8 +55,7 @@ class StrandMaker {
             case Kind::halving_doubling: {
                 const HalvingStrand own{data, group_.size, place_};
                 std::vector<std::uint32_t> peers;
-                for (std::uint32_t n = 0; n < own.sends() / 2; ++n)
-                    peers.push_back(place_ ^ own.distance(n));
+                for (std::uint32_t n = 0; n < own.sends() / 2; ++n) peers.push_back(place_ ^ own.distance(n));
                 return add(lane, peers, peers, own);
             }
             case Kind::all_to_all: {
@@ -65,8 +64,7 @@ class StrandMaker {
                     targets.push_back((place_ + n) % group_.size);
                     sources.push_back((place_ + group_.size - n) % group_.size);
                 }
-                return add(lane, targets, sources,
-                           ExchangeStrand{data, group_.size, place_, settings_.skew});
+                return add(lane, targets, sources, ExchangeStrand{data, group_.size, place_, settings_.skew});
             }
             case Kind::pipeline: {
                 std::vector<std::uint32_t> next, before;
@@ -108,7 +106,7 @@ class StrandMaker {
                         static_cast<std::uint32_t>(sources.size())});
     }
 
-    // Of places, which become ranks.
+    // Peers come as places and become ranks.
     void add(std::uint32_t lane, std::vector<std::uint32_t> targets, std::vector<std::uint32_t> sources,
              Strand::Algorithm algorithm) {
         for (auto* peers : {&targets, &sources})

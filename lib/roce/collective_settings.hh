@@ -59,22 +59,21 @@ struct CollectiveSettings {
     std::uint64_t bytes = 1'000'000;          // in [shares() * queue_pairs, 2^31]
     std::uint32_t parts = 8;                  // of pipeline: a stage hands on 1/parts at once
     std::uint32_t channels = 1;               // of rings and trees: each has its share of the bytes
-    std::optional<std::uint64_t> chunk_bytes;  // of rings and trees, >= 4096; nothing: tree_chunk, whole rings
-    std::uint32_t skew = 1;         // of all_to_all: the first rank of a group gets so many times as much
-    std::uint32_t queue_pairs = 1;  // of a channel to each peer, which share a message evenly
+    std::optional<std::uint64_t>
+        chunk_bytes;                  // of rings and trees, >= 4096; nothing: tree_chunk, whole rings
+    std::uint32_t skew = 1;           // of all_to_all: the first rank of a group gets so many times as much
+    std::uint32_t queue_pairs = 1;    // of a channel to each peer, which share a message evenly
     std::uint32_t control_bytes = 0;  // of a receiver's clear-to-send for each message; 0: none
     std::uint32_t steps = 1;
     Duration compute{};  // between two steps
     Duration start{};    // of the first, from time 0
-    // Of hierarchical, of a rank to the others of its server:
+    // Links between the ranks of a server (hierarchical), which are no part of the network:
     Rate server_bandwidth = gigabits(3600);
-    Duration server_latency = microseconds(1);
+    Duration server_latency = microseconds(1);  // >= 1 us where ranks learn of each other in that time
 
     bool is_hierarchical() const { return kind == CollectiveKind::hierarchical_allreduce; }
     // Rings or trees side by side.
-    std::uint32_t lanes() const {
-        return channels * (kind == CollectiveKind::double_tree_allreduce ? 2 : 1);
-    }
+    std::uint32_t lanes() const { return channels * (kind == CollectiveKind::double_tree_allreduce ? 2 : 1); }
     // The ranks that exchange data over the network.
     RankGroup group() const {
         const std::uint32_t size = group_size.value_or(ranks);
@@ -87,10 +86,10 @@ struct CollectiveSettings {
     }
     // The buffer has at least so many bytes for each queue pair.
     std::uint64_t shares() const;
-    // Of most messages, rounded down; queue pairs share them.
+    // The size of most messages, rounded down; queue pairs share them.
     std::uint64_t message_bytes() const;
-    // Of hierarchical: how long the ranks of a server reduce and scatter among themselves before the rings,
-    // and gather after them: (n - 1)(latency + bytes / n / bandwidth), as in a ring. Else 0.
+    // How long the n ranks of a server (hierarchical) reduce and scatter among themselves before the rings,
+    // and gather after them: (n - 1)(latency + bytes / n / bandwidth), as in a ring; of other kinds 0.
     Duration time_in_server() const;
 };
 

@@ -249,6 +249,13 @@ void Nic::post_messages(CollectiveRank& rank, Time now) {
     }
 }
 
+void Nic::join_server(std::uint32_t id, Time came, Time now) {
+    catch_up(now);
+    for (CollectiveRank& rank : ranks_)
+        if (rank.settings().id == id) rank.join(came, now);
+    settle(now);
+}
+
 void Nic::foretell(std::span<const std::uint8_t> frame) const {
     const QueuePair* qp = find_queue_pair(guess_destination_qp(frame));
     if (qp == nullptr) return;

@@ -100,6 +100,14 @@ class Nic {
     }
     // A transfer here waits for one less, which has ended elsewhere.
     void release(std::uint32_t transfer, Time now);
+    // Ranks that came to a meeting of their server and were not told of: `tell(rank, came)`.
+    template <class Tell>
+    void tell_arrivals(Tell tell) {
+        for (CollectiveRank& rank : ranks_)
+            if (const auto came = rank.take_arrival()) tell(rank.settings(), *came);
+    }
+    // Another rank of a server, in the collective `id`, came to its meeting.
+    void join_server(std::uint32_t id, Time came, Time now);
     std::span<const FlowSettings> flows() const { return flows_; }
     std::span<const CollectiveRank> ranks() const { return ranks_; }
     const FlowStatistics& flow_statistics(std::size_t flow) const { return flow_statistics_[flow]; }

@@ -162,7 +162,7 @@ schema::Rows<CollectiveConfig> collective_rows() {
              "Their traffic class; \"host\": by the host's dscp.");
     rows.key("server_bandwidth", &C::server_bandwidth, schema::rate(1'000'000'000, 100'000'000'000'000),
              "With hierarchical-allreduce: from a host of a server to another, not over the network.");
-    rows.key("server_latency", &C::server_latency, schema::time({}, seconds(1), "1us"),
+    rows.key("server_latency", &C::server_latency, schema::time(microseconds(1), seconds(1), "1us"),
              "Likewise: of each of the steps of its rings.");
     rows.key("steps", &C::steps, integer<std::uint32_t>(1, 10'000), "How often it is done.");
     rows.key("compute", &C::compute, schema::time({}, max_time, "1ms"),

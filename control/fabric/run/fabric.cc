@@ -132,7 +132,7 @@ std::string Fabric::open(const Options& options) {
     return {};
 }
 
-// Hosts whose transfers are awaited elsewhere.
+// Hosts whose transfers or ranks are awaited elsewhere.
 void Fabric::find_awaited() {
     awaited_.resize(switches_.size());
     bool any = false;
@@ -140,15 +140,18 @@ void Fabric::find_awaited() {
         for (const auto& [name, host] : switches_[n].plan->config.hosts) {
             HostPort* port = switches_[n].ports->simulated(name);
             const roce::TransferList* list = port->nic().transfers().list();
-            if (list == nullptr || list->elsewhere.empty()) continue;
+            const bool has_server = std::ranges::any_of(port->nic().ranks(), [](const auto& rank) {
+                return rank.settings().collective.is_hierarchical();
+            });
+            if ((list == nullptr || list->elsewhere.empty()) && !has_server) continue;
             awaited_[n].push_back(port);
             any = true;
         }
     if (!any) awaited_.clear();
 }
 
-// A host learns out of band that a transfer between two others has ended: after a time that no window
-// exceeds, so that threads agree.
+// A host learns out of band that a transfer between two others has ended, or that another host of its server
+// is there: after a time that no window exceeds, so that threads agree.
 void Fabric::tell_others(HostPort& host) {
     const Duration notice = std::max(max_window, turn_of(plan_));
     for (const roce::Transfers::Told& told : host.told())
@@ -158,6 +161,18 @@ void Fabric::tell_others(HostPort& host) {
             at(node).ports->simulated(name)->release(waits.then, now());
         });
     host.told().clear();
+    host.tell_arrivals([&](const roce::RankSettings& own, Time came) {
+        const std::vector<std::string>& hosts = plan_.collectives[own.id].hosts;
+        const std::uint32_t size = own.collective.group().stride, first = own.rank / size * size;
+        for (std::uint32_t rank = first; rank < first + size; ++rank) {
+            if (rank == own.rank) continue;
+            const NodeId node = plan_.nodes.at(hosts[rank]);
+            loop_->actions().at(max(came + notice, now()), [this, node, id = own.id, came] {
+                const std::string& name = plan_.topology.nodes[node].name;
+                at(node).ports->simulated(name)->join_server(id, came, now());
+            });
+        }
+    });
 }
 
 void Fabric::after_window() {

@@ -18,15 +18,9 @@ namespace sluice::collective_test {
 using namespace sluice::roce;
 
 using Kind = CollectiveKind;
-constexpr std::array kinds{Kind::ring_allreduce,
-                           Kind::halving_doubling,
-                           Kind::all_to_all,
-                           Kind::all_gather,
-                           Kind::reduce_scatter,
-                           Kind::pipeline,
-                           Kind::tree_allreduce,
-                           Kind::double_tree_allreduce,
-                           Kind::hierarchical_allreduce};
+constexpr std::array kinds{Kind::ring_allreduce, Kind::halving_doubling,      Kind::all_to_all,
+                           Kind::all_gather,     Kind::reduce_scatter,        Kind::pipeline,
+                           Kind::tree_allreduce, Kind::double_tree_allreduce, Kind::hierarchical_allreduce};
 
 constexpr bool has_channels(Kind kind) {
     return kind != Kind::halving_doubling && kind != Kind::all_to_all && kind != Kind::pipeline;
@@ -56,9 +50,9 @@ inline CollectiveSettings settings_of(Kind kind, std::uint32_t ranks, std::uint6
 using Contributions = std::uint64_t;  // a bit for each rank, to a byte
 constexpr Contributions of_rank(std::uint32_t rank) { return Contributions{1} << rank; }
 
-// A message comes a tick after it is posted, or later: a `stride` above 1 makes some wait. It carries what its sender
-// has when it is posted. A receiver adds it to what it has, or replaces that by it: contributions that come
-// twice are an error.
+// A message comes a tick after it is posted, or later: a `stride` above 1 makes some wait. It carries what
+// its sender has when it is posted. A receiver adds it to what it has, or replaces that by it: contributions
+// that come twice are an error.
 class Job {
   public:
     static constexpr QpIndex first_qp = 7;
@@ -99,12 +93,13 @@ class Job {
                 ranks_[rank].expire(now_);
                 post(rank);
             }
+            any = meet() || any;
         }
     }
 
     const CollectiveRank& rank(std::uint32_t n) const { return ranks_[n]; }
     std::uint32_t queue_pairs(std::uint32_t rank) const { return next_qp_[rank] - first_qp; }
-    // Of each byte of a rank's buffer.
+    // Contributions to each byte of a rank's buffer.
     const std::vector<Contributions>& has(std::uint32_t rank) const { return has_[rank]; }
     // All messages but control's, by their two ranks.
     std::uint64_t bytes(std::uint32_t from, std::uint32_t to) const {
@@ -146,9 +141,11 @@ class Job {
         if (settings_.kind == Kind::all_gather) {
             has_[rank].assign(settings_.bytes, 0);
             for (std::uint32_t lane = 0; lane < settings_.lanes(); ++lane) {
-                const Extent own =
-                    Extent{0, settings_.bytes}.share(settings_.lanes(), lane).share(group.size, group.place(rank));
-                std::fill_n(has_[rank].begin() + static_cast<std::ptrdiff_t>(own.begin), own.bytes, of_rank(rank));
+                const Extent own = Extent{0, settings_.bytes}
+                                       .share(settings_.lanes(), lane)
+                                       .share(group.size, group.place(rank));
+                std::fill_n(has_[rank].begin() + static_cast<std::ptrdiff_t>(own.begin), own.bytes,
+                            of_rank(rank));
             }
         }
         // The ranks of a server have reduced and scattered.
@@ -199,6 +196,19 @@ class Job {
             const auto begin = has_[rank].begin() + static_cast<std::ptrdiff_t>(data.begin);
             line.messages.push_back({now_, data, {begin, begin + static_cast<std::ptrdiff_t>(data.bytes)}});
         }
+    }
+
+    // Tells the ranks of a server of each other.
+    bool meet() {
+        bool any = false;
+        for (std::uint32_t rank = 0; rank < settings_.ranks; ++rank) {
+            const auto came = ranks_[rank].take_arrival();
+            if (!came) continue;
+            any = true;
+            for (std::uint32_t other = rank / 3 * 3; other < rank / 3 * 3 + 3; ++other)
+                if (other != rank) ranks_[other].join(*came, now_);
+        }
+        return any;
     }
 
     void arrive(const std::pair<std::uint32_t, QpIndex>& from, Line& line) {

@@ -245,11 +245,12 @@ TEST(CollectiveSchedule, aChannelHasQueuePairsOfItsOwn) {
     Job job(settings);
     job.run();
     for (std::uint32_t rank = 0; rank < 8; ++rank) {
-        const std::uint64_t both = neighbors(tree_place(8, rank, false)) + neighbors(tree_place(8, rank, true));
+        const std::uint64_t both =
+            neighbors(tree_place(8, rank, false)) + neighbors(tree_place(8, rank, true));
         // To and from each neighbor two and one for control.
         LONGS_EQUAL(both * 2 * 3 * 3, job.queue_pairs(rank));
     }
-    // One for each message, which both queue pairs share: up and down 7 links of 6 trees, one chunk each.
+    // A message has one, and both queue pairs share it: up and down 7 links of 6 trees, one chunk each.
     LONGS_EQUAL(2 * 7 * 6, job.control_messages());
 }
 

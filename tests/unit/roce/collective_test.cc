@@ -162,7 +162,7 @@ TEST(Collective, stepsFollowEachOtherWithComputeBetween) {
     }
 }
 
-TEST(Collective, aServersRanksTakeTimeBeforeAndAfterTheNetwork) {
+TEST(Collective, aServersRanksMeetBeforeAndAfterTheNetwork) {
     CollectiveSettings settings = settings_of(Kind::hierarchical_allreduce, 2, 3'000'000);
     settings.server_bandwidth = gigabits(800);  // 1 MB in 10 us
     settings.server_latency = microseconds(2);
@@ -172,10 +172,17 @@ TEST(Collective, aServersRanksTakeTimeBeforeAndAfterTheNetwork) {
     own.queue_pairs = 2;
     own.strands = {{{0}, {1}, {}, {}}};
     CollectiveRank rank(own);
+    CHECK_FALSE(rank.take_arrival().has_value());
     rank.expire(Time{0});
+    LONGS_EQUAL(0, rank.take_arrival()->ps);
+    CHECK_FALSE(rank.take_arrival().has_value());
+    CHECK_FALSE(rank.next_timer().has_value());  // two ranks of its server are not there
     CHECK_FALSE(rank.next_post(Time{0}).has_value());
-    rank.delivered(1, Time{1});  // a peer was faster
-    LONGS_EQUAL(microseconds(24).ps, rank.next_timer()->ps);
+    rank.delivered(1, Time{1});  // one of another server was faster
+    rank.join(Time{5}, Time{6});
+    CHECK_FALSE(rank.next_timer().has_value());
+    rank.join(Time{3}, Time{7});
+    LONGS_EQUAL(microseconds(24).ps + 5, rank.next_timer()->ps);  // since the last one came
     const Time reduced = *rank.next_timer();
     rank.expire(reduced);
     LONGS_EQUAL(500'000, rank.next_post(reduced)->bytes);
@@ -183,14 +190,31 @@ TEST(Collective, aServersRanksTakeTimeBeforeAndAfterTheNetwork) {
     CHECK_FALSE(rank.next_timer().has_value());
     rank.delivered(1, reduced);
     rank.completed(0, false, reduced);
+    CHECK_FALSE(rank.take_arrival().has_value());
+    rank.join(reduced, reduced);  // the others were faster this time
+    rank.join(reduced, reduced);
     CHECK_FALSE(rank.next_timer().has_value());
-    rank.completed(0, false, reduced + Duration{7});
-    LONGS_EQUAL((reduced + microseconds(24)).ps + 7, rank.next_timer()->ps);
+    const Time acknowledged = reduced + Duration{7};
+    rank.completed(0, false, acknowledged);
+    LONGS_EQUAL(acknowledged.ps, rank.take_arrival()->ps);
+    LONGS_EQUAL((acknowledged + microseconds(24)).ps, rank.next_timer()->ps);
     CHECK_FALSE(rank.steps()[0].ended.has_value());
     rank.expire(*rank.next_timer());
     LONGS_EQUAL(reduced.ps, rank.steps()[0].received->ps);
-    LONGS_EQUAL((reduced + microseconds(24)).ps + 7, rank.steps()[0].ended->ps);
+    LONGS_EQUAL((acknowledged + microseconds(24)).ps, rank.steps()[0].ended->ps);
     CHECK(rank.state() == CollectiveRank::State::done);
+}
+
+TEST(Collective, aMeetingThatIsLearnedOfLateEndsAtOnce) {
+    RankSettings own;
+    own.collective = settings_of(Kind::hierarchical_allreduce, 2, 3'000);
+    own.queue_pairs = 2;
+    own.strands = {{{0}, {1}, {}, {}}};
+    CollectiveRank rank(own);
+    rank.expire(Time{0});
+    rank.join(Time{0}, Time{100});
+    rank.join(Time{0}, Time{100});
+    LONGS_EQUAL(100, rank.next_timer()->ps);
 }
 
 TEST(Collective, aRoundWaitsForItsDataAndAStepForItsAcknowledgements) {
