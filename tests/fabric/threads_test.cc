@@ -109,6 +109,29 @@ depth = 4
 messages = 2
 )";
 
+// Servers whose hosts are at different leaves, and learn of each other out of band.
+const std::string servers = R"(
+[topology]
+kind = "rail"
+servers = 4
+rails = 4
+spines = 2
+cable = "40m"
+[switch.default]
+buffer.size = "4MB"
+[host.default]
+cc = "none"
+[host.s2r3]
+drain = "20G"
+[[collective]]
+kind = "hierarchical-allreduce"
+hosts = "all"
+group_size = 4
+bytes = "1MB"
+steps = 3
+control = "64B"
+)";
+
 FabricPlan plan_of(const std::string& text) {
     auto file = parse_fabric(text, "test");
     if (!file) FAIL(file.error().front().text().c_str());
@@ -166,6 +189,8 @@ TEST(Threads, ChangeNothingWhateverGoesWrong) {
 }
 
 TEST(Threads, ChangeNothingWhenASpineDiesUnderLoad) { check(leaf_spine, "spine"); }
+
+TEST(Threads, ChangeNothingWhereRanksOfAServerMeet) { check(servers, "servers"); }
 
 TEST(Threads, ChangeNothingInACircleOfPauses) {
     CHECK_TRUE(check(circle, "circle", milliseconds(1)).find("wait_for_cycle") != std::string::npos);
