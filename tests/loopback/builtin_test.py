@@ -43,6 +43,7 @@ def rail(number, hosts):
 BREAKS = {
     "all-gather": [NO_PFC, ['collective.parameters.rank_order="random"']],
     "all-to-all": [NO_PFC, ["topology.spines=1", 'host.h5.drain="10G"']],
+    "allreduce": [NO_PFC, ['collective.servers.rank_order="random"'], ['collective.two-trees.kind="tree-allreduce"']],
     "baseline": [['flow.pings.load="90%"', 'flow.pings.message="1MB"', *NO_CC, 'flow.pings.to="h5"']],
     "deadlock": [['routing.policy="shortest"', "host.default.retry_count=7"]],
     "elephants": [[event(0, "leaf1: set hash_roce_qp false")]],
