@@ -58,6 +58,12 @@ def step_ns(kind, size):
         return wire_ns(chunk * (HOSTS - 1), HOSTS - 1) + 2 * CABLE_NS + ACK_NS
     if kind == "pipeline":  # the first part passes all stages, the others follow it
         return sum([message_ns(chunk)] * (HOSTS - 1)) + (HOSTS - 1) * wire_ns(chunk) + ACK_NS
+    if kind.endswith("tree-allreduce"):  # in one chunk: up two levels of two children, to the root, and all that back
+        share = size // 2 if kind.startswith("double") else size
+        return 2 * (2 * (wire_ns(share) + message_ns(share)) + message_ns(share)) + ACK_NS
+    if kind == "hierarchical-allreduce":  # four servers of two hosts: a ring of four for each half of the data
+        in_server = 2_000 + size // 2 * 8 / 400
+        return 2 * in_server + 6 * message_ns(size // 8) + ACK_NS
     return sum(map(message_ns, rounds[kind])) + ACK_NS
 
 
@@ -68,17 +74,42 @@ class Collectives(Scenarios):
 
     def test_a_step_takes_what_arithmetic_says(self):
         size = 8 * 64 * MTU
-        for kind in ("ring-allreduce", "halving-doubling", "all-to-all", "all-gather", "reduce-scatter", "pipeline"):
+        for kind in ("ring-allreduce", "halving-doubling", "all-to-all", "all-gather", "reduce-scatter", "pipeline", "tree-allreduce",
+                     "double-tree-allreduce", "hierarchical-allreduce"):
             with self.subTest(kind):
-                made, report, done = self.collective(STAR + job(kind, bytes=size, steps=3, compute="10us"))
-                self.assertEqual((made["state"], made["steps"], made["ranks"]), ("done", 3, HOSTS))
+                more = {"chunk": "1GB"} if "tree" in kind else {}
+                if kind == "hierarchical-allreduce":
+                    more = {"group_size": 2, "server_latency": "2us", "server_bandwidth": "400G"}
+                steps = 1 if "tree" in kind else 3  # the root of a tree begins its next step before the leaves
+                made, report, done = self.collective(STAR + job(kind, bytes=size, steps=steps, compute="10us", **more))
+                self.assertEqual((made["state"], made["steps"], made["ranks"]), ("done", steps, HOSTS))
                 expected = step_ns(kind, size)
                 # The frames of all-to-all wait for each other at switch ports.
-                self.assertAlmostEqual(made["step_ns"]["p50"] / expected, 1, delta=0.03 if kind == "all-to-all" else 0.002, msg=kind)
-                part = {"ring-allreduce": 2 * 7 / 8, "halving-doubling": 2 * 7 / 8, "pipeline": 1}.get(kind, 7 / 8)
+                self.assertAlmostEqual(made["step_ns"]["p50"] / expected, 1, msg=kind,
+                                       delta=0.03 if kind == "all-to-all" else 0.02 if "tree" in kind else 0.002)
+                part = 2 * 7 / 8 if "allreduce" in kind or kind == "halving-doubling" else 1 if kind == "pipeline" else 7 / 8
                 self.assertAlmostEqual(made["bus_bandwidth_bps"] / (size * 8e9 / made["step_ns"]["mean"] * part), 1, delta=1e-3)
                 self.assertTrue(report["verdict"]["lossless"])
                 self.assertIn("job", done.stdout)
+
+    def test_channels_share_the_bytes_and_groups_run_side_by_side(self):
+        size = 4 * 64 * MTU
+        for keys in (dict(channels=4, chunk="64KB"), dict(qps=2), dict(group_stride=2)):
+            with self.subTest(keys):
+                made, report, _ = self.collective(STAR + job("ring-allreduce", bytes=size, group_size=4, **keys))
+                self.assertEqual((made["state"], made["ranks"]), ("done", HOSTS))
+                self.assertAlmostEqual(made["bus_bandwidth_bps"] / (size * 8e9 / made["step_ns"]["mean"] * 6 / 4), 1, delta=1e-3)
+                self.assertAlmostEqual(made["step_ns"]["mean"] / (6 * message_ns(size // 4) + ACK_NS), 1, delta=0.02)
+                pairs = keys.get("channels", 1) * keys.get("qps", 1)
+                self.assertEqual({host["queue_pairs"] for host in report["hosts"].values()}, {2 * pairs})
+
+    def test_control_messages_are_a_flow_of_their_own(self):
+        made, report, _ = self.collective(STAR + job("tree-allreduce", bytes=1_000_000, chunk="100KB", control="64B", control_class=6))
+        self.assertEqual(made["state"], "done")
+        flows = {flow["name"]: flow for flow in report["flows"]} if isinstance(report["flows"], list) else report["flows"]
+        # Ten chunks go up and down seven links.
+        self.assertEqual([flows[name]["messages"] for name in ("job", "job-control")], [140, 140])
+        self.assertEqual([flows[name]["delivered_bytes"] for name in ("job", "job-control")], [14_000_000, 140 * 64])
 
     def test_same_file_same_bytes(self):
         text = STAR + job("ring-allreduce", bytes=300_001, qps=3, steps=2, rank_order="random")
@@ -179,6 +210,10 @@ phase = "slow"
                             (dict(kind="all-gather", rank_order=["h1", "h2"]), "name each of them once"),
                             (dict(kind="all-gather", hosts=["h1", "h9"]), "there is no host"),
                             (dict(kind="ring-reduce"), "ring-allreduce"),
+                            (dict(kind="ring-allreduce", group_size=3), "name 6 or 9 hosts"),
+                            (dict(kind="hierarchical-allreduce"), "write group_size"),
+                            (dict(kind="all-to-all", channels=2), "write qps"),
+                            (dict(kind="tree-allreduce", control="64B", control_class=5), "map a DSCP to it there"),
                             (dict(kind="all-gather", name="x"), "another flow, collective or workload")):
             with self.subTest(words):
                 text = STAR + job(**keys) + ('[[flow]]\nname = "x"\nfrom = "h1"\nto = "h2"\nmessages = 1\n' if "name" in keys else "")
