@@ -138,8 +138,12 @@ Arrivals::Arrivals(const ArrivalParameters& parameters, MessageDraws draws)
 
 std::optional<Time> Arrivals::next() const {
     if (parameters_->kind == ArrivalKind::poisson) return begin_ + open_for_;
-    if (parameters_->kind == ArrivalKind::on_off)
-        return begin_ + open_for_ + parameters_->off * (open_for_.ps / parameters_->on.ps);
+    if (parameters_->kind == ArrivalKind::on_off) {
+        constexpr Wide longest = Wide{1} << 62;
+        const Wide silent = static_cast<Wide>(open_for_.ps / parameters_->on.ps) *
+                            static_cast<std::uint64_t>(parameters_->off.ps);
+        return begin_ + open_for_ + Duration{static_cast<std::int64_t>(std::min(silent, longest))};
+    }
     return room_ != 0 ? std::optional(freed_) : std::nullopt;
 }
 

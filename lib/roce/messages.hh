@@ -49,7 +49,7 @@ class MessageSizes {
 //
 // `queue_pair` is made of addresses and the index within a pair of hosts, so adding a host changes no other
 // draws.
-enum class MessageDraw : std::uint32_t { size = 1, gap = 2, phase = 3 };
+enum class MessageDraw : std::uint32_t { size = 1, gap = 2, phase = 3, receiver = 5, sender = 6 };
 
 struct MessageDraws {
     std::uint64_t seed = 0;

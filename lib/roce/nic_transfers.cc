@@ -48,6 +48,8 @@ QpIndex Nic::open(std::uint32_t transfer) {
 void Nic::start_transfers(Time now) {
     for (auto next = transfers_.next_start(); next && next->at <= now; next = transfers_.next_start()) {
         transfers_.start(*next);
+        const auto& stop = flows_[transfers_[next->transfer].flow].stop;
+        if (stop && next->at >= *stop) continue;
         const QpIndex index = open(next->transfer);
         queue_pairs_[index].begin_transfer(transfers_[next->transfer].bytes, next->at);
         note(index, now);

@@ -9,14 +9,12 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "control/fabric/report/message_rows.hh"
-#include "control/fabric/scenario/run_once.hh"
 #include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
+#include "tests/fabric/run_with_rows.hh"
 #include "tests/tries.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -60,55 +58,6 @@ std::string workload(const ListFile& list) {
     return fmt::format("[[workload]]\nname = \"w\"\nfile = \"{}\"\n", list.path());
 }
 
-struct Row {
-    std::map<std::string, std::string> fields;
-    const std::string& operator[](const std::string& name) const { return fields.at(name); }
-    double number(const std::string& name) const { return std::stod(fields.at(name)); }
-};
-
-std::vector<std::string> split(const std::string& line) {
-    std::vector<std::string> fields;
-    std::istringstream in(line);
-    for (std::string each; std::getline(in, each, ',');) fields.push_back(each);
-    return fields;
-}
-
-std::vector<Row> rows_of(const std::string& text) {
-    std::istringstream in(text);
-    std::string line;
-    std::getline(in, line);
-    const std::vector<std::string> names = split(line);
-    std::vector<Row> rows;
-    while (std::getline(in, line)) {
-        const std::vector<std::string> values = split(line);
-        LONGS_EQUAL(names.size(), values.size());
-        Row& row = rows.emplace_back();
-        for (std::size_t n = 0; n < names.size(); ++n) row.fields[names[n]] = values[n];
-    }
-    return rows;
-}
-
-struct Ran {
-    std::string rows;
-    nlohmann::ordered_json report;
-};
-
-Ran run_list(const std::string& text, unsigned threads = 1) {
-    auto file = parse_fabric(text, "test");
-    if (!file) FAIL(file.error().front().text().c_str());
-    const auto plan = make_plan(std::move(*file));
-    if (!plan) FAIL(plan.error().front().text().c_str());
-    Ran ran;
-    RunOptions options;
-    options.threads = threads;
-    options.messages = [&](std::string_view rows) { ran.rows += rows; };
-    auto outcome = run_once(*plan, options);
-    if (!outcome) FAIL(outcome.error().texts.front().c_str());
-    for (const std::string& error : outcome->errors) FAIL(error.c_str());
-    ran.report = std::move(outcome->report);
-    return ran;
-}
-
 struct Drawn {
     std::string source, destination, after;
     std::uint64_t bytes;
@@ -149,7 +98,7 @@ TEST(ListedFlows, allBytesArriveInTheOrderOfTheList) {
     for (std::uint64_t seed = 1; seed <= tries({300, 8, 3}); ++seed) {
         const std::vector<Drawn> flows = drawn_flows(seed, 60);
         const ListFile list(list_of(flows, seed));
-        const Ran ran = run_list(leaf_spine + workload(list));
+        const Ran ran = run_with_rows(leaf_spine + workload(list));
         const std::vector<Row> rows = rows_of(ran.rows);
         LONGS_EQUAL(flows.size(), rows.size());
         std::map<std::string, const Row*> by_name;
@@ -199,8 +148,8 @@ TEST(ListedFlows, everySwitchKeepsItsInvariants) {
 TEST(ListedFlows, threadsLeaveTheSameBytes) {
     for (std::uint64_t seed = 1; seed <= tries({50, 2, 1}); ++seed) {
         const ListFile list(list_of(drawn_flows(seed, 80), seed));
-        const Ran one = run_list(leaf_spine + workload(list)),
-                  three = run_list(leaf_spine + workload(list), 3);
+        const Ran one = run_with_rows(leaf_spine + workload(list)),
+                  three = run_with_rows(leaf_spine + workload(list), 3);
         STRCMP_EQUAL(one.rows.c_str(), three.rows.c_str());
         STRCMP_EQUAL(one.report["flows"].dump().c_str(), three.report["flows"].dump().c_str());
     }
@@ -217,7 +166,7 @@ TEST(ListedFlows, aMessageOnAnEmptyPathHasASlowdownOfOne) {
         const ListFile file(list);
         std::string text = leaf_spine;
         text.insert(text.find("[switch.default]"), speeds);
-        const Ran ran = run_list(text + "[host.default]\ncc = \"none\"\n" + workload(file));
+        const Ran ran = run_with_rows(text + "[host.default]\ncc = \"none\"\n" + workload(file));
         const std::vector<Row> rows = rows_of(ran.rows);
         LONGS_EQUAL(33, rows.size());
         for (const Row& row : rows) STRCMP_EQUAL("1.0000", row["slowdown"].c_str());
@@ -229,9 +178,9 @@ TEST(ListedFlows, rowsTellWhatTheNetworkDid) {
     for (unsigned n = 1; n < 9; ++n) list += fmt::format("h{},h9,2MB,0\n", n);
     const ListFile file(list);
     std::string text = leaf_spine;
-    const Ran ran =
-        run_list(text + "[switch.leaf3.port.h9]\nqueue.3.wred = \"none\"\n[host.default]\ncc = \"none\"\n" +
-                 workload(file));
+    const Ran ran = run_with_rows(
+        text + "[switch.leaf3.port.h9]\nqueue.3.wred = \"none\"\n[host.default]\ncc = \"none\"\n" +
+        workload(file));
     const std::vector<Row> rows = rows_of(ran.rows);
     LONGS_EQUAL(8, rows.size());
     double paused = 0;

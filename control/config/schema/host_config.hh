@@ -106,6 +106,9 @@ struct FlowConfig {
     std::optional<Duration> stop;
     std::optional<std::uint8_t> dscp;  // absent: the host's, as pcp
     std::optional<std::uint8_t> pcp;
+    // sluiced has none of these two (control/fabric/plan/drawn_flows.hh):
+    std::optional<std::uint32_t> incast;  // senders that are drawn each time
+    std::optional<Duration> every;        // from one incast to the next; > 0
     SourcePlace place;
     bool operator==(const FlowConfig&) const = default;
 

@@ -147,7 +147,7 @@ template <class Fabric, class Use>
 void for_each_list(Fabric& fabric, const Use& use) {
     use("node", node_rows(), fabric.nodes, max_nodes);
     use("link", link_rows(), fabric.links, max_links);
-    use("flow", schema::flow_rows(), fabric.flows, max_flows);
+    use("flow", drawn_rows(schema::flow_rows()), fabric.flows, max_flows);
     use("collective", collective_rows(), fabric.collectives, max_collectives);
     use("workload", workload_rows(), fabric.workloads, max_workloads);
     use("event", schema::event_rows(), fabric.events, max_events);
@@ -410,6 +410,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[routing]", routing_rows());
     add("[[node]]", node_rows());
     add("[[link]]", link_rows());
+    add("[[flow]]", drawn_rows());
     add("[[collective]]", collective_rows());
     add("[[workload]]", workload_rows());
     add("[[phase]]", phase_rows());

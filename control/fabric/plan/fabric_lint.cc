@@ -207,12 +207,11 @@ void check_flow_ways(const FabricPlan& plan, bool force, FabricFindings& finding
             if (const NodeId a = from[pair / to.size()], b = to[pair % to.size()]; a != b)
                 good = check.check(path, flow.place, a, b);
     }
-    for (std::size_t n = 0; n < plan.workloads.size(); ++n) {
-        const WorkloadPlan& each = plan.workloads[n];
+    for (const WorkloadPlan& each : plan.workloads) {
         std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
         for (const ListedFlow& flow : each.list.flows)
             if (seen.emplace(flow.from, flow.to).second &&
-                !check.check(fmt::format("workload[{}]", n), each.settings.place, plan.hosts[flow.from],
+                !check.check(each.key, plan.file.flows[each.flow].place, plan.hosts[flow.from],
                              plan.hosts[flow.to]))
                 break;
     }

@@ -11,6 +11,7 @@
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
+#include "control/fabric/plan/drawn_flows.hh"
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/values/rng.hh"
@@ -43,7 +44,7 @@ class Planner {
         if (errors_.empty()) make_switches();
         if (errors_.empty()) {
             for (std::size_t n = 0; n < plan_.collectives.size(); ++n) check_collective(n);
-            for (std::size_t n = 0; n < plan_.workloads.size(); ++n) check_workload(n);
+            for (const WorkloadPlan& each : plan_.workloads) check_workload(each);
         }
         return std::move(errors_);
     }
@@ -137,15 +138,20 @@ class Planner {
         for (std::size_t n = 0; n < file_.flows.size(); ++n) {
             FlowConfig& flow = file_.flows[n];
             const std::string path = fmt::format("flow[{}]", n);
+            const bool is_random = !is("random", true) && take_random(flow);
+            const bool is_drawn = is_random || flow.incast || flow.every;
+            if (is_drawn) drawn_.push_back({static_cast<std::uint32_t>(n), is_random});
             flow.from = expand(flow.from, flow.place, path + ".from");
             flow.to = expand(flow.to, flow.place, path + ".to");
             if (named_ > max_named)
                 return refuse(flow.place, path,
                               fmt::format("flows name more than {} hosts in all", max_named),
                               "write fewer flows");
-            if (!count_pairs(std::uint64_t{flow.qps} * flow.from.size() * flow.to.size(), flow.place, path))
+            if (!is_drawn &&
+                !count_pairs(std::uint64_t{flow.qps} * flow.from.size() * flow.to.size(), flow.place, path))
                 return;
         }
+        if (errors_.empty()) errors_ = draw_flows(plan_, drawn_);
     }
 
     bool count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
@@ -221,7 +227,7 @@ class Planner {
             }
             const auto flow = static_cast<std::uint32_t>(file_.flows.size());
             file_.flows.push_back(flow_of(each, *list));
-            plan_.workloads.push_back({each, file.string(), flow, std::move(*list)});
+            plan_.workloads.push_back({path, file.string(), flow, std::move(*list)});
         }
     }
 
@@ -244,9 +250,8 @@ class Planner {
     }
 
     // Each class has a DSCP at its sender, and each host a number for each of its queue pairs.
-    void check_workload(std::size_t n) {
-        const WorkloadPlan& workload = plan_.workloads[n];
-        const std::string path = fmt::format("workload[{}]", n);
+    void check_workload(const WorkloadPlan& workload) {
+        const SourcePlace place = file_.flows[workload.flow].place;
         std::set<std::pair<std::uint32_t, std::uint8_t>> seen;
         std::vector<std::uint64_t> queue_pairs(plan_.hosts.size());
         for (const ListedFlow& flow : workload.list.flows) {
@@ -255,17 +260,17 @@ class Planner {
             if (flow.tc == ListedFlow::by_default || !seen.emplace(flow.from, flow.tc).second) continue;
             const NodeId sender = plan_.hosts[flow.from];
             if (has_class(sender, flow.tc)) continue;
-            refuse(workload.settings.place, path,
+            refuse(place, workload.key,
                    fmt::format("{}:{}: {}", workload.path, flow.line, no_class(sender, flow.tc)),
                    "map a DSCP to it there, or give the flow another class");
         }
         const auto most = std::ranges::max_element(queue_pairs);
         if (most == queue_pairs.end() || *most <= max_listed_pairs) return;
         const NodeId host = plan_.hosts[static_cast<std::size_t>(most - queue_pairs.begin())];
-        refuse(workload.settings.place, path,
+        refuse(place, workload.key,
                fmt::format("host {} would have {} queue pairs, {} at most", plan_.topology.nodes[host].name,
                            *most, max_listed_pairs),
-               "split the list, or write fewer qps");
+               "split the list, or write fewer qps or messages");
     }
 
     // An error that names no line of the list has the place of the section.
@@ -363,6 +368,7 @@ class Planner {
     FabricConfig& file_;
     const Stage& stage_;
     std::vector<ConfigError> errors_;
+    std::vector<DrawnFlow> drawn_;
     std::set<std::string> names_;  // of flows, collectives and workloads
     std::size_t named_ = 0;        // hosts, by flows
     std::uint64_t pairs_ = 0;      // queue pairs of flows

@@ -56,11 +56,12 @@ struct SwitchPlan {
     std::vector<std::string> forced{};  // reasons why it is not lossless, which the user accepted
 };
 
-// A [[workload]] and its flows, whose ends are indices into FabricPlan::hosts.
+// The list of a [[workload]], or of a [[flow]] whose messages are drawn. Its ends are indices into
+// FabricPlan::hosts.
 struct WorkloadPlan {
-    WorkloadConfig settings;  // with a name
-    std::string path;         // of its file
-    std::uint32_t flow;       // index of its flow in the file's
+    std::string key;     // "workload[0]", or "flow[3]"
+    std::string path;    // of its file; empty: it is drawn
+    std::uint32_t flow;  // index of its flow in the file's
     FlowList list;
 };
 
@@ -74,7 +75,7 @@ struct FabricPlan {
     std::map<std::string, NodeId, NaturalOrder> nodes;  // by name
     std::vector<NodeId> hosts;                          // in order
     std::vector<CollectivePlan> collectives;            // of the file's
-    std::vector<WorkloadPlan> workloads;                // of the file's
+    std::vector<WorkloadPlan> workloads;                // drawn flows first
     std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
     // The switch, or the switch of a host.

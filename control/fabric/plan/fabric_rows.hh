@@ -9,6 +9,8 @@ namespace sluice::fabric {
 inline constexpr Duration max_time = seconds(1000);  // that a fabric's file may name
 
 schema::Rows<CollectiveConfig> collective_rows();
+// The keys of a fabric's [[flow]] beside those of sluiced.
+schema::Rows<FlowConfig> drawn_rows(schema::Rows<FlowConfig> rows = {});
 schema::Rows<WorkloadConfig> workload_rows();
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();

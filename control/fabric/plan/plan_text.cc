@@ -71,15 +71,18 @@ std::string workloads_text(const FabricPlan& plan) {
             takes_part[flow.from] = takes_part[flow.to] = true;
             queue_pairs += flow.qps;
         }
-        text += fmt::format("workload {}: {}, {} of {} between {} of {}", in_quotes(each.settings.name),
-                            to_string(list.format), print_count(list.flows.size(), "flow"),
+        const bool is_drawn = each.path.empty();
+        text += fmt::format("{} {}: {}, {} of {} between {} of {}", is_drawn ? "flow" : "workload",
+                            in_quotes(plan.file.flows[each.flow].name),
+                            is_drawn ? "drawn by the seed" : to_string(list.format),
+                            print_count(list.flows.size(), is_drawn ? "message" : "flow"),
                             size_text(list.bytes()), std::ranges::count(takes_part, true),
                             print_count(plan.hosts.size(), "host"));
         if (list.timed != 0)
             text += fmt::format(", starts from {} to {}", start_text(list.flows.front()),
                                 start_text(list.flows[list.timed - 1]));
         if (const std::size_t waiting = list.flows.size() - list.timed; waiting != 0)
-            text += fmt::format(", {} after another", print_count(waiting, "flow"));
+            text += fmt::format(", {} after another", print_count(waiting, is_drawn ? "message" : "flow"));
         text += fmt::format("; with its hosts the list takes {} of memory\n",
                             size_text(list.memory_bytes() + queue_pairs * roce::Transfers::bytes_each));
         for (const std::string& note : list.notes) text += fmt::format("  {}\n", note);

@@ -53,6 +53,16 @@ schema::Type<HostNames> names_for_hosts() {
 
 }  // namespace
 
+schema::Rows<FlowConfig> drawn_rows(schema::Rows<FlowConfig> rows) {
+    using F = FlowConfig;
+    rows.key("incast", &F::incast, schema::optional_or(schema::integer<std::uint32_t>(1, max_nodes), "none"),
+             "Hosts of from that the seed draws each time: all send a message to one host together, that "
+             "of to, or with to = \"random\" a drawn one. `messages` counts incasts.");
+    rows.key("every", &F::every, schema::optional_or(schema::time(nanoseconds(1), max_time, "1ms"), "none"),
+             "From the start of one incast to that of the next.");
+    return rows;
+}
+
 schema::Rows<WorkloadConfig> workload_rows() {
     using W = WorkloadConfig;
     schema::Rows<W> rows;

@@ -55,6 +55,11 @@ FlowListResult read_lines(TextLines& lines, ListMaker& maker) {
     return maker.finish(lines);
 }
 
+bool starts_before(const ListedFlow& a, const ListedFlow& b) {
+    const bool a_waits = a.after != ListedFlow::none, b_waits = b.after != ListedFlow::none;
+    return a_waits != b_waits ? b_waits : !a_waits && a.start < b.start;
+}
+
 bool is_regular(const FileDescriptor& file) {
     struct stat status {};
     return fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
@@ -100,6 +105,20 @@ std::uint64_t FlowList::digest() const {
             sum = scramble(sum ^ part);
     for (const char each : names) sum = scramble(sum ^ static_cast<std::uint8_t>(each));
     return sum;
+}
+
+bool sort_flows(FlowList& list) {
+    auto& flows = list.flows;
+    const bool moves = !std::ranges::is_sorted(flows, starts_before);
+    if (moves) std::ranges::stable_sort(flows, starts_before);
+    const auto waiting =
+        std::ranges::find_if(flows, [](const ListedFlow& flow) { return flow.after != ListedFlow::none; });
+    list.timed = static_cast<std::size_t>(waiting - flows.begin());
+    if (!moves || waiting == flows.end()) return moves;
+    std::vector<std::uint32_t> now_at(flows.size());  // by the place before
+    for (std::uint32_t n = 0; n < now_at.size(); ++n) now_at[flows[n].number - 1] = n;
+    for (auto each = waiting; each != flows.end(); ++each) each->after = now_at[each->after];
+    return moves;
 }
 
 std::uint64_t FlowList::memory_bytes() const {

@@ -55,6 +55,9 @@ struct FlowList {
     std::uint64_t digest() const;        // of flows and names
 };
 
+// Puts flows into that order, and sets `timed`; flow.number is its place before. False: they were in order.
+bool sort_flows(FlowList& list);
+
 using FlowListResult = tl::expected<FlowList, std::vector<ConfigError>>;
 
 // The flows of a regular file, or the first ten errors: file, line, column. `hosts`: the fabric's, in the

@@ -16,11 +16,6 @@ constexpr std::size_t max_pool_bytes = ListedFlow::none;
 
 std::string_view name_at(const std::string& pool, std::size_t offset) { return pool.c_str() + offset; }
 
-bool starts_before(const ListedFlow& a, const ListedFlow& b) {
-    const bool a_waits = a.after != ListedFlow::none, b_waits = b.after != ListedFlow::none;
-    return a_waits != b_waits ? b_waits : !a_waits && a.start < b.start;
-}
-
 }  // namespace
 
 ListMaker::ListMaker(const std::string& file, std::span<const std::string> hosts,
@@ -205,24 +200,6 @@ void ListMaker::refuse_circles() {
     }
 }
 
-void ListMaker::sort() {
-    auto& flows = list_.flows;
-    const auto first_waiting = [&] {
-        return std::ranges::find_if(flows,
-                                    [](const ListedFlow& flow) { return flow.after != ListedFlow::none; });
-    };
-    if (!std::ranges::is_sorted(flows, starts_before)) {
-        if (waits_.empty()) note("the file's flows are not in order of their starts: sorted");
-        std::ranges::stable_sort(flows, starts_before);
-        std::vector<std::uint32_t> now_at(waits_.empty() ? 0 : flows.size());  // by place in the file
-        for (std::uint32_t n = 0; n < now_at.size(); ++n) now_at[flows[n].number - 1] = n;
-        if (!waits_.empty())
-            for (ListedFlow& flow : flows)
-                if (flow.after != ListedFlow::none) flow.after = now_at[flow.after];
-    }
-    list_.timed = static_cast<std::size_t>(first_waiting() - flows.begin());
-}
-
 FlowListResult ListMaker::finish(const TextLines& lines) {
     if (!lines.wrong().wrong.empty()) refuse({lines.number(), 1}, lines.wrong().wrong, lines.wrong().remedy);
     if (errors_.empty() && list_.flows.empty()) refuse({}, "the file lists no flow", "name another file");
@@ -231,7 +208,8 @@ FlowListResult ListMaker::finish(const TextLines& lines) {
     if (is_full())
         errors_.push_back({file_, {}, {}, "reading stopped at the tenth error", {}, "correct these first"});
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    sort();
+    if (sort_flows(list_) && waits_.empty())
+        note("the file's flows are not in order of their starts: sorted");
     return std::move(list_);
 }
 

@@ -62,7 +62,6 @@ class ListMaker {
     bool keep_name(const Cell& cell, std::string& pool, std::size_t& offset);
     void join_waits();
     void refuse_circles();
-    void sort();
 
     std::string file_;
     std::span<const std::string> hosts_;

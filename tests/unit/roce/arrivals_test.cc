@@ -110,6 +110,13 @@ TEST(Arrivals, burstsComeWithinTheirTimeOnly) {
     DOUBLES_EQUAL(40, in_us(at.back() - at.front()) / 39'999, 1);
 }
 
+TEST(Arrivals, aSilenceThatTimeDoesNotHoldIsLong) {
+    ArrivalParameters parameters = of(ArrivalKind::on_off);
+    parameters.on = nanoseconds(1);
+    parameters.off = seconds(1'000);
+    for (const Time each : times(parameters, 1, 100)) CHECK_TRUE(each - origin > seconds(10'000));
+}
+
 TEST(Arrivals, startsSpreadWithinTheSpread) {
     for (const ArrivalKind kind : {ArrivalKind::closed_loop, ArrivalKind::at_time}) {
         ArrivalParameters parameters = of(kind);

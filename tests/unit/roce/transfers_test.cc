@@ -129,6 +129,20 @@ TEST(Transfers, aStopKeepsTransfersThatHaveNotStarted) {
     CHECK_FALSE(pair.nic(0).next_timer().has_value());
 }
 
+TEST(Transfers, noTransferOfAFlowBeginsAtItsStopOrLater) {
+    NicPair pair =
+        transfers_only({transfer(10'000, us(5)), transfer(10'000, us(50)), transfer(10'000, us(49)),
+                        transfer(10'000, us(44)), transfer(10'000, us(0))});
+    pair.transfers[3].waits = pair.transfers[4].waits = 1;
+    pair.order = {{0, 3}, {0, 4}};  // the first ends between 6 us and 44 us
+    pair.flows[0].stop = us(50);
+    pair.run(us(1000));
+    pair.nic(0).expire(pair.now);
+    LONGS_EQUAL(3, pair.nic(0).gone()[0].qp.completed);
+    LONGS_EQUAL(0, pair.nic(0).open_queue_pairs());
+    CHECK_FALSE(pair.nic(0).next_timer().has_value());
+}
+
 // SLUICE_LONG=1: it is 655 361 packets.
 TEST(Transfers, aTransferOfSeveralMessagesEndsOnce) {
     if (!is_long()) return;

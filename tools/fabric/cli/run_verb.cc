@@ -63,7 +63,8 @@ std::optional<Outputs> open_outputs(const Arguments& arguments, const std::vecto
     FileRoles roles;
     for (const std::string& file : arguments.files) roles.reads("the scenario", file);
     for (const Scenario& scenario : scenarios)
-        for (const WorkloadPlan& each : scenario.plan.workloads) roles.reads("a workload", each.path);
+        for (const WorkloadPlan& each : scenario.plan.workloads)
+            if (!each.path.empty()) roles.reads("a workload", each.path);
     for (const std::string& file : arguments.files) {
         std::string below;
         if (arguments.files.size() > 1 && !arguments.out.empty()) {
