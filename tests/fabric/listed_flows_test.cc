@@ -139,6 +139,29 @@ TEST(ListedFlows, allBytesArriveInTheOrderOfTheList) {
     }
 }
 
+TEST(ListedFlows, aBarrierStartsItsFlowsWhenTheLastHasEnded) {
+    const ListFile list(
+        "Nodes 9\nConnections 6\nTriggers 2\n0->1 id 1 start 0 size 10000 send_done_trigger 1\n"
+        "2->1 id 2 start 0 size 20000 send_done_trigger 1\n3->4 id 3 start 0 size 500000 send_done_trigger "
+        "1\n"
+        "1->5 id 4 trigger 1 size 7 send_done_trigger 2\n0->8 id 5 trigger 1 size 70000 send_done_trigger 2\n"
+        "0->3 id 6 trigger 2 size 9\ntrigger id 1 barrier count 3\ntrigger id 2 barrier count 2\n");
+    for (const unsigned qps : {1, 3}) {
+        const std::string text = leaf_spine + workload(list) + fmt::format("qps = {}\n", qps);
+        const Ran ran = run_with_rows(text), three = run_with_rows(text, 3);
+        STRCMP_EQUAL(ran.rows.c_str(), three.rows.c_str());
+        std::map<std::string, Row> rows;
+        for (const Row& row : rows_of(ran.rows)) rows[row["name"]] = row;
+        LONGS_EQUAL(6, rows.size());
+        const auto at = [&](const char* name, const char* field) { return rows.at(name).number(field); };
+        for (const char* before : {"1", "2"}) CHECK_TRUE(at(before, "end_ns") < at("3", "end_ns"));
+        // Neither h2 nor h1 takes part in the last.
+        for (const char* flow : {"4", "5"})
+            DOUBLES_EQUAL(at("3", "end_ns") + 1000, at(flow, "start_ns"), 0.0015);
+        DOUBLES_EQUAL(at("5", "end_ns"), at("6", "start_ns"), 0.0015);
+    }
+}
+
 TEST(ListedFlows, everySwitchKeepsItsInvariants) {
     const ListFile list(list_of(drawn_flows(1, 60), 1));
     CheckedFabric run(leaf_spine + workload(list), "workload");

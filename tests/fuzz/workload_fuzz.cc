@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "control/fabric/workload/flow_list.hh"
 #include "tests/fuzz/require.hh"
@@ -22,9 +23,37 @@ void check_flow(const sluice::fabric::FlowList& list, std::size_t n, std::size_t
     require(list.name_of(flow).size() <= 64, "its name is short");
     require((flow.after == ListedFlow::none) == (n < list.timed), "those that wait are the last");
     if (n != 0 && n < list.timed) require(list.flows[n - 1].start <= flow.start, "they are sorted");
-    std::size_t steps = 0;
-    for (std::uint32_t at = flow.after; at != ListedFlow::none; at = list.flows[at].after)
-        require(at < list.flows.size() && ++steps <= list.flows.size(), "it waits for no circle");
+    require(flow.after == ListedFlow::none || flow.after < list.flows.size(), "it waits for a flow");
+}
+
+// Takes away flows that wait for none that is left, until there is none.
+void check_order(const sluice::fabric::FlowList& list) {
+    using sluice::ListedFlow;
+    std::vector<std::vector<std::uint32_t>> then(list.flows.size());
+    std::vector<std::size_t> waits(list.flows.size());
+    const auto add = [&](std::uint32_t flow, std::uint32_t before) {
+        require(flow < then.size() && before < then.size(), "a join is of two flows");
+        then[before].push_back(flow);
+        ++waits[flow];
+    };
+    for (std::uint32_t n = 0; n < list.flows.size(); ++n)
+        if (list.flows[n].after != ListedFlow::none) add(n, list.flows[n].after);
+    for (const auto& [flow, before] : list.joins) {
+        add(flow, before);
+        require(list.flows[flow].after != ListedFlow::none, "a join is of a flow that waits");
+    }
+    require(std::ranges::is_sorted(list.joins), "joins are sorted");
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t n = 0; n < waits.size(); ++n)
+        if (waits[n] == 0) free.push_back(n);
+    std::size_t taken = 0;
+    for (; !free.empty(); ++taken) {
+        const std::uint32_t flow = free.back();
+        free.pop_back();
+        for (const std::uint32_t next : then[flow])
+            if (--waits[next] == 0) free.push_back(next);
+    }
+    require(taken == waits.size(), "flows wait for no circle");
 }
 
 }  // namespace
@@ -34,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::array<std::string, 4> hosts{"h1", "h2", "h3", "h4"};
     constexpr std::array formats{fabric::ListFormat::automatic, fabric::ListFormat::csv,
-                                 fabric::ListFormat::hpcc};
+                                 fabric::ListFormat::hpcc, fabric::ListFormat::htsim};
     fabric::FlowListSettings settings;
     settings.format = formats[data[0] % formats.size()];
     if ((data[0] & 0x10) != 0) settings.scale_time = settings.scale_bytes = 1e-3;
@@ -50,5 +79,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!list->flows.empty(), "it has a flow");
     for (const std::string& note : list->notes) require(is_one_line(note), "a note is one line", note);
     for (std::size_t n = 0; n < list->flows.size(); ++n) check_flow(*list, n, hosts.size());
+    check_order(*list);
     return 0;
 }

@@ -235,6 +235,7 @@ class HostSpecs {
         // By flow of the list, the first of its transfers at the two hosts.
         std::vector<std::pair<std::uint32_t, std::uint32_t>> first;
         first.reserve(list.flows.size());
+        auto join = list.joins.begin();
         for (const ListedFlow& flow : list.flows) {
             HostTransfers &sender = *hosts[flow.from], &receiver = *hosts[flow.to];
             const auto [found, is_new] = pairs.try_emplace({flow.from, flow.to, flow.tc});
@@ -242,7 +243,9 @@ class HostSpecs {
             const ListedPair& pair = found->second;
             const auto message = static_cast<std::uint32_t>(first.size());
             first.emplace_back(sender.next(), receiver.next());
-            const std::uint32_t waits = flow.after == ListedFlow::none ? 0 : list.flows[flow.after].qps;
+            std::uint32_t waits = flow.after == ListedFlow::none ? 0 : list.flows[flow.after].qps;
+            for (; join != list.joins.end() && join->first == message; ++join)
+                waits += list.flows[join->second].qps;
             for (std::uint64_t n = 0; n < flow.qps; ++n) {
                 const std::uint64_t bytes = flow.bytes * (n + 1) / flow.qps - flow.bytes * n / flow.qps;
                 const std::uint32_t sender_qp = sender.next_qp(), receiver_qp = receiver.next_qp();
@@ -252,18 +255,20 @@ class HostSpecs {
                     {bytes, Time{}, message, pair.sender, sender_qp, pair.at_receiver, 0, false});
             }
         }
-        for (std::size_t n = 0; n < list.flows.size(); ++n) add_order(list, n, first, hosts);
+        for (std::uint32_t n = 0; n < list.flows.size(); ++n)
+            if (list.flows[n].after != ListedFlow::none)
+                add_order(list, n, list.flows[n].after, first, hosts);
+        for (const auto& [n, before] : list.joins) add_order(list, n, before, first, hosts);
     }
 
     // The transfers of a flow wait for those of the flow before it: at the host where both are known, else
     // its sender is told.
-    static void add_order(const ListPlan& list, std::size_t n,
+    static void add_order(const ListPlan& list, std::uint32_t n, std::uint32_t flow_before,
                           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& first,
                           const std::vector<HostTransfers*>& hosts) {
         const ListedFlow& flow = list.flows[n];
-        if (flow.after == ListedFlow::none) return;
-        const ListedFlow& before = list.flows[flow.after];
-        const auto [sent, received] = first[flow.after];
+        const ListedFlow& before = list.flows[flow_before];
+        const auto [sent, received] = first[flow_before];
         const bool is_third = flow.from != before.from && flow.from != before.to;
         const std::uint32_t from = flow.from == before.to ? received : sent;
         for (std::uint32_t earlier = 0; earlier < before.qps; ++earlier)

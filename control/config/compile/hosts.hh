@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "control/config/compile/compile.hh"
@@ -65,6 +66,8 @@ struct ListPlan {
     std::uint32_t flow = 0;  // its index
     std::span<const std::string> hosts;
     std::span<const ListedFlow> flows;
+    // The first of a pair waits for the second, too, beside its `after`; sorted.
+    std::span<const std::pair<std::uint32_t, std::uint32_t>> joins;
 };
 
 // The specification of every host, by name, without a pool. Collectives come after all flows, lists after

@@ -405,7 +405,8 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     };
     const std::vector<std::string> names = topology.names(true);
     std::vector<ListPlan> lists;
-    for (const WorkloadPlan& each : workloads) lists.push_back({each.flow, names, each.list.flows});
+    for (const WorkloadPlan& each : workloads)
+        lists.push_back({each.flow, names, each.list.flows, each.list.joins});
     auto specs = sluice::host_specs(places, file.flows, path, collectives, lists);
     for (auto& [name, spec] : specs) spec.keeps_log = file.results.messages;
     return specs;

@@ -68,11 +68,13 @@ schema::Rows<WorkloadConfig> workload_rows() {
     schema::Rows<W> rows;
     rows.required("file", &W::file, schema::text("a file's name", 1, 4096, "trace.csv"),
                   "List of flows, beside the fabric's file: CSV with a header (src, dst, size, start and "
-                  "perhaps class, qps, name, after), or the list of HPCC's simulator.");
+                  "perhaps class, qps, name, after), the list of HPCC's simulator, or a connection matrix of "
+                  "htsim.");
     rows.key("name", &W::name, schema::text("a name", 0, 64, "trace"),
              "Its name in reports; empty: the file's, without its ending.");
     rows.key("format", &W::format,
-             schema::word_of<ListFormat>({ListFormat::automatic, ListFormat::csv, ListFormat::hpcc}),
+             schema::word_of<ListFormat>(
+                 {ListFormat::automatic, ListFormat::csv, ListFormat::hpcc, ListFormat::htsim}),
              "Format of the list; \"auto\": by its first line.");
     rows.key("scale_time", &W::scale_time, factor(), "Factor for all times of the list.");
     rows.key("scale_bytes", &W::scale_bytes, factor(),

@@ -264,7 +264,7 @@ class CsvReader {
         if (const auto value = value_of(qps)) good = maker_.read_qps(*value, flow) && good;
         if (const auto value = value_of(name)) good = maker_.read_name(*value, flow) && good;
         if (good && waits_for) good = maker_.read_after(*waits_for);
-        if (good) maker_.add(flow);
+        if (good) maker_.add(flow, waits_for.has_value());
     }
 
     TextLines& lines_;

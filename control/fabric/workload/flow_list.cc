@@ -35,6 +35,7 @@ bool find_first(TextLines& lines) {
 ListFormat format_of(std::string_view line) {
     if (is_csv_header(line)) return ListFormat::csv;
     const std::string_view first = trimmed(line.substr(0, line.find('#')));
+    if (is_htsim_header(first)) return ListFormat::htsim;
     return parse_integer(first) ? ListFormat::hpcc : ListFormat::automatic;
 }
 
@@ -46,11 +47,13 @@ FlowListResult read_lines(TextLines& lines, ListMaker& maker) {
         read_csv(lines, maker);
     else if (format == ListFormat::hpcc)
         read_hpcc(lines, maker);
+    else if (format == ListFormat::htsim)
+        read_htsim(lines, maker);
     else
         maker.refuse(
             {lines.number(), 1},
             "the first line is neither a header with columns for source, destination and size (csv) nor "
-            "the number of flows (hpcc)",
+            "the number of flows (hpcc), nor Nodes or Connections with a number (htsim)",
             "write a first line such as: src,dst,size,start");
     return maker.finish(lines);
 }
@@ -84,7 +87,17 @@ FlowListResult read_from(TextLines::Source source, const std::string& file,
 }  // namespace
 
 std::string_view to_string(ListFormat format) {
-    return format == ListFormat::csv ? "csv" : format == ListFormat::hpcc ? "hpcc" : "auto";
+    switch (format) {
+        case ListFormat::csv:
+            return "csv";
+        case ListFormat::hpcc:
+            return "hpcc";
+        case ListFormat::htsim:
+            return "htsim";
+        case ListFormat::automatic:
+            break;
+    }
+    return "auto";
 }
 
 std::string_view FlowList::name_of(const ListedFlow& flow) const {
@@ -103,6 +116,7 @@ std::uint64_t FlowList::digest() const {
              {flow.bytes, static_cast<std::uint64_t>(flow.start.ps), std::uint64_t{flow.from} << 32 | flow.to,
               std::uint64_t{flow.after} << 32 | flow.number, std::uint64_t{flow.qps} << 8 | flow.tc})
             sum = scramble(sum ^ part);
+    for (const auto& [flow, before] : joins) sum = scramble(sum ^ (std::uint64_t{flow} << 32 | before));
     for (const char each : names) sum = scramble(sum ^ static_cast<std::uint8_t>(each));
     return sum;
 }
@@ -118,11 +132,17 @@ bool sort_flows(FlowList& list) {
     std::vector<std::uint32_t> now_at(flows.size());  // by the place before
     for (std::uint32_t n = 0; n < now_at.size(); ++n) now_at[flows[n].number - 1] = n;
     for (auto each = waiting; each != flows.end(); ++each) each->after = now_at[each->after];
+    for (auto& [flow, before] : list.joins) {
+        flow = now_at[flow];
+        before = now_at[before];
+    }
+    std::ranges::sort(list.joins);
     return moves;
 }
 
 std::uint64_t FlowList::memory_bytes() const {
-    return flows.capacity() * sizeof(ListedFlow) + names.capacity();
+    return flows.capacity() * sizeof(ListedFlow) + names.capacity() +
+           joins.capacity() * sizeof(decltype(joins)::value_type);
 }
 
 FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,

@@ -1,7 +1,8 @@
-// The flows of a file that others wrote, one a line: CSV with a header, or the list of HPCC's simulator.
+// The flows of a file that others wrote, one a line: CSV with a header, the list of HPCC's simulator, or the
+// connection matrix of htsim.
 //
-// A flow is data, not a section: 48 bytes, so that a list may have a million. Both formats are read as a
-// stream, and a line of them has at most 64 KiB. Memory goes to the flows and their names alone.
+// A flow is data, not a section: 48 bytes, so that a list may have a million. All formats are read as a
+// stream, and a line of them has at most 64 KiB. Memory goes to the flows, their names, and triggers.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 #include "control/config/compile/listed_flow.hh"
@@ -24,7 +26,9 @@ namespace sluice::fabric {
 
 // hpcc: the number of flows in the first line, then `src dst pg dport size start` (HPCC, ns3-datacenter) or
 // `src dst pg size start` (ConWeave), times in seconds.
-enum class ListFormat : std::uint8_t { automatic, csv, hpcc };
+// htsim: `Nodes`, `Connections`, `Triggers` and `Failures` with their numbers, then `7->5 id 1 start 0 size
+// 2000`, times in picoseconds, and `trigger id 3 oneshot` (csg-htsim, sim/datacenter/connection_matrix.cpp).
+enum class ListFormat : std::uint8_t { automatic, csv, hpcc, htsim };
 std::string_view to_string(ListFormat format);
 
 constexpr std::uint64_t max_flow_bytes = roce::max_transfer_bytes;
@@ -45,14 +49,16 @@ struct FlowList {
     // Those without `after` first, sorted by start, then the others; otherwise in the file's order.
     std::vector<ListedFlow> flows;
     std::size_t timed = 0;  // how many have no `after`
-    std::string names;      // each ended by a NUL
+    // The first of a pair waits for the second, too, beside its `after`; sorted.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> joins;
+    std::string names;  // each ended by a NUL
     std::vector<std::string> notes;
 
     // The flow's name in the file; empty: it has none.
     std::string_view name_of(const ListedFlow& flow) const;
     std::uint64_t bytes() const;         // of all flows; no list overflows it
     std::uint64_t memory_bytes() const;  // that the list takes
-    std::uint64_t digest() const;        // of flows and names
+    std::uint64_t digest() const;        // of flows, dependencies and names
 };
 
 // Puts flows into that order, and sets `timed`; flow.number is its place before. False: they were in order.

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "control/fabric/workload/list_maker.hh"
 
@@ -11,25 +10,6 @@ namespace {
 
 constexpr std::uint64_t ps_a_second = 1'000'000'000'000;  // in picoseconds
 constexpr std::size_t least_values = 5, usual_values = 6;
-
-// The words of a line, as far as there is room.
-struct LineWords {
-    std::array<ListMaker::Cell, usual_values + 2> words;
-    std::size_t count = 0;
-};
-
-LineWords words_of(std::string_view line, std::uint32_t number) {
-    LineWords found;
-    line = line.substr(0, line.find('#'));
-    for (std::size_t at = 0; found.count < found.words.size();) {
-        at = line.find_first_not_of(" \t", at);
-        if (at == line.npos) break;
-        const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-        found.words[found.count++] = {line.substr(at, end - at), {number, static_cast<unsigned>(at + 1)}};
-        at = end;
-    }
-    return found;
-}
 
 bool is_flow(const LineWords& line) {
     return line.count >= least_values &&
@@ -97,7 +77,7 @@ class HpccReader {
         const bool has_class = maker_.read_class(words[2], flow);
         const bool has_size = maker_.read_bytes(words[size], 1, flow);
         const bool has_start = maker_.read_start(words[size + 1], ps_a_second, flow);
-        if (has_ends && has_class && has_size && has_start) maker_.add(flow);
+        if (has_ends && has_class && has_size && has_start) maker_.add(flow, false);
     }
 
     // Text of any kind may follow.

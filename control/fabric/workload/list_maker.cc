@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t max_name_bytes = 64;  // as a flow of the file
 constexpr std::size_t max_pool_bytes = ListedFlow::none;
+constexpr std::size_t max_joins = 4'000'000;
 
 std::string_view name_at(const std::string& pool, std::size_t offset) { return pool.c_str() + offset; }
 
@@ -142,10 +143,9 @@ bool ListMaker::read_after(const Cell& cell) {
     return true;
 }
 
-void ListMaker::add(ListedFlow flow) {
+void ListMaker::add(ListedFlow flow, bool waits) {
     if (list_.flows.size() == ListedFlow::none - 1)
         return refuse({flow.line, 1}, "the file lists too many flows", "divide it");
-    const bool waits = !waits_.empty() && waits_.back().flow == list_.flows.size();
     if (!waits) {
         const std::int64_t start = flow.start.ps + settings_.start.ps;
         if (start > max_flow_start.ps)
@@ -181,34 +181,87 @@ void ListMaker::join_waits() {
     }
 }
 
-// Each flow waits for one other at most, so a walk from it ends, or comes back to where it was.
+void ListMaker::wait_for(std::uint32_t flow, std::uint32_t before, SourcePlace place) {
+    std::uint32_t& after = list_.flows[flow].after;
+    if (after == ListedFlow::none)
+        after = before;
+    else if (list_.joins.size() < max_joins)
+        list_.joins.emplace_back(flow, before);
+    else
+        refuse(place, fmt::format("flows wait for more than {} others in all", max_joins),
+               "write barriers of fewer flows");
+}
+
+// The n-th flow that this one waits for, or none.
+std::uint32_t ListMaker::before_of(std::uint32_t flow, std::size_t n) const {
+    if (n == 0) return list_.flows[flow].after;
+    const auto& joins = list_.joins;
+    const auto at = std::ranges::lower_bound(joins, std::pair(flow, 0U)) - joins.begin();
+    const std::size_t join = static_cast<std::size_t>(at) + n - 1;
+    return join < joins.size() && joins[join].first == flow ? joins[join].second : ListedFlow::none;
+}
+
+std::string ListMaker::title_of(const ListedFlow& flow) const {
+    const std::string_view name = list_.name_of(flow);
+    return name.empty() ? fmt::format("that of line {}", flow.line) : in_quotes(name);
+}
+
+// Walks from each flow to those that it waits for; a walk that comes back to a flow on its way is a circle.
 void ListMaker::refuse_circles() {
-    if (waits_.empty()) return;
+    enum class State : std::uint8_t { fresh, on_way, done };
     const auto& flows = list_.flows;
-    std::vector<std::uint32_t> walk_of(flows.size());  // 0: not walked yet
+    std::vector<State> states(flows.size());
+    std::vector<std::pair<std::uint32_t, std::size_t>> way;  // flows, and how many of their edges are walked
     for (std::uint32_t first = 0; first < flows.size() && !is_full(); ++first) {
-        std::uint32_t at = first;
-        for (; at != ListedFlow::none && walk_of[at] == 0; at = flows[at].after) walk_of[at] = first + 1;
-        if (at == ListedFlow::none || walk_of[at] != first + 1) continue;
-        std::vector<std::string> names{in_quotes(list_.name_of(flows[at]))};
-        for (std::uint32_t next = flows[at].after; next != at; next = flows[next].after)
-            names.push_back(in_quotes(list_.name_of(flows[next])));
-        names.push_back(names.front());
-        refuse({flows[at].line, 1},
-               "flows wait for each other in a circle: " + join_briefly(names, " after "),
-               "leave one of these dependencies out");
+        if (flows[first].after == ListedFlow::none || states[first] != State::fresh) continue;
+        way = {{first, 0}};
+        states[first] = State::on_way;
+        while (!way.empty()) {
+            const std::uint32_t next = before_of(way.back().first, way.back().second++);
+            if (next == ListedFlow::none) {
+                states[way.back().first] = State::done;
+                way.pop_back();
+            } else if (states[next] == State::fresh) {
+                states[next] = State::on_way;
+                way.emplace_back(next, 0);
+            } else if (states[next] == State::on_way) {
+                const auto from = std::ranges::find(way, next, &decltype(way)::value_type::first);
+                std::vector<std::string> names;
+                for (auto at = from; at != way.end(); ++at) names.push_back(title_of(flows[at->first]));
+                names.push_back(names.front());
+                refuse({flows[next].line, 1},
+                       "flows wait for each other in a circle: " + join_briefly(names, " after "),
+                       "leave one of these dependencies out");
+                for (const auto& [flow, edges] : way) states[flow] = State::done;
+                way.clear();
+            }
+        }
     }
+}
+
+LineWords words_of(std::string_view line, std::uint32_t number) {
+    LineWords found;
+    line = line.substr(0, line.find('#'));
+    for (std::size_t at = 0; found.count < found.words.size();) {
+        at = line.find_first_not_of(" \t", at);
+        if (at == line.npos) break;
+        const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
+        found.words[found.count++] = {line.substr(at, end - at), {number, static_cast<unsigned>(at + 1)}};
+        at = end;
+    }
+    return found;
 }
 
 FlowListResult ListMaker::finish(const TextLines& lines) {
     if (!lines.wrong().wrong.empty()) refuse({lines.number(), 1}, lines.wrong().wrong, lines.wrong().remedy);
     if (errors_.empty() && list_.flows.empty()) refuse({}, "the file lists no flow", "name another file");
     if (errors_.empty()) join_waits();
+    std::ranges::sort(list_.joins);
     if (errors_.empty()) refuse_circles();
     if (is_full())
         errors_.push_back({file_, {}, {}, "reading stopped at the tenth error", {}, "correct these first"});
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    if (sort_flows(list_) && waits_.empty())
+    if (sort_flows(list_) && list_.timed == list_.flows.size())
         note("the file's flows are not in order of their starts: sorted");
     return std::move(list_);
 }

@@ -1,7 +1,8 @@
-// What the readers of both formats share: hosts by name, errors with their places, and the list that flows
+// The readers of all formats share this: hosts by name, errors with their places, and the list that flows
 // become in the end. Private to the readers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -34,6 +35,7 @@ class ListMaker {
     void set_format(ListFormat format) { list_.format = format; }
     const FlowListSettings& settings() const { return settings_; }
     const std::vector<ListedFlow>& flows() const { return list_.flows; }
+    std::size_t hosts() const { return hosts_.size(); }
 
     // A flow with the settings' values, to fill; all but add() return false with an error.
     ListedFlow begin(std::uint32_t line) const;
@@ -45,7 +47,10 @@ class ListMaker {
     bool read_name(const Cell& cell, ListedFlow& flow);
     // The flow is to start at the end of the one of that name. Called right before add().
     bool read_after(const Cell& cell);
-    void add(ListedFlow flow);
+    // `waits`: it starts at the end of another.
+    void add(ListedFlow flow, bool waits);
+    // A flow that has been added starts when the other has ended, too. `place` is for errors.
+    void wait_for(std::uint32_t flow, std::uint32_t before, SourcePlace place);
 
     // The sorted list, or the errors; `lines` may have one that ended the reading.
     FlowListResult finish(const TextLines& lines);
@@ -62,6 +67,8 @@ class ListMaker {
     bool keep_name(const Cell& cell, std::string& pool, std::size_t& offset);
     void join_waits();
     void refuse_circles();
+    std::uint32_t before_of(std::uint32_t flow, std::size_t n) const;
+    std::string title_of(const ListedFlow& flow) const;
 
     std::string file_;
     std::span<const std::string> hosts_;
@@ -76,7 +83,17 @@ class ListMaker {
 // The readers begin at the line where `lines` stands, the first that is neither blank nor a comment.
 void read_csv(TextLines& lines, ListMaker& maker);
 void read_hpcc(TextLines& lines, ListMaker& maker);
+void read_htsim(TextLines& lines, ListMaker& maker);
 // The line is the header of a CSV: it has columns for the two ends and the size.
 bool is_csv_header(std::string_view line);
+// It is one of the first lines of a connection matrix: Nodes 16.
+bool is_htsim_header(std::string_view line);
+
+// The words of a line up to a comment, as far as there is room.
+struct LineWords {
+    std::array<ListMaker::Cell, 32> words;
+    std::size_t count = 0;
+};
+LineWords words_of(std::string_view line, std::uint32_t number);
 
 }  // namespace sluice::fabric
