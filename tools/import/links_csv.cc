@@ -8,6 +8,9 @@
 
 #include "control/config/schema/schema_types.hh"
 #include "control/fabric/plan/fabric_config.hh"
+#include "control/fabric/workload/csv_record.hh"
+#include "control/fabric/workload/flow_values.hh"
+#include "control/fabric/workload/text_lines.hh"
 #include "tools/import/topology.hh"
 
 namespace sluice::import {
@@ -63,36 +66,6 @@ std::string word_of(const Item& row, LinkColumn column) {
 
 constexpr std::array<std::string_view, 8> host_roles{"host",    "server",   "nic",    "gpu",
                                                      "compute", "endpoint", "client", "storage"};
-
-struct CsvCell {
-    std::string text;
-    SourcePlace place;
-};
-
-// The cells of a line, trimmed.
-std::vector<CsvCell> cells_of(std::string_view line, char separator, unsigned number) {
-    std::vector<CsvCell> cells;
-    for (std::size_t at = 0; at <= line.size(); ++at) {
-        at += std::min(line.substr(at).find_first_not_of(' '), line.size() - at);
-        CsvCell cell{{}, {number, static_cast<unsigned>(at + 1)}};
-        if (at < line.size() && line[at] == '"') {
-            for (++at; at < line.size(); ++at) {
-                if (line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')) break;
-                if (line[at] == '"') ++at;
-                cell.text += line[at];
-            }
-            if (at == line.size())
-                throw ReadError{cell.place, {}, "a quote has no end in its line", "close it"};
-            ++at;
-        }
-        const std::size_t end = std::min(line.find(separator, at), line.size());
-        cell.text += line.substr(at, end - at);
-        cell.text = std::string(trimmed(cell.text));
-        cells.push_back(std::move(cell));
-        at = end;
-    }
-    return cells;
-}
 
 std::string plain_header(std::string_view text) {
     std::string out;
@@ -184,24 +157,27 @@ class CsvReader {
     void read_document(std::string_view text) {
         Builder built;
         built.open(Item::Kind::map, {1, 1});
-        unsigned number = 0;
-        char separator = 0;
-        while (!text.empty()) {
-            std::string_view line = text.substr(0, text.find('\n'));
-            text.remove_prefix(std::min(line.size() + 1, text.size()));
-            ++number;
-            if (line.ends_with('\r')) line.remove_suffix(1);
-            if (trimmed(line).empty() || trimmed(line).starts_with('#')) continue;
-            if (separator == 0) {
-                separator = csv_separator(line).value_or(',');
-                read_header(cells_of(line, separator, number), built);
-                built.key("row", {number, 1});
-                built.open(Item::Kind::list, {number, 1});
-            } else {
-                read_cells(cells_of(line, separator, number), built);
+        fabric::TextLines lines(fabric::TextLines::source_of(text));
+        fabric::CsvRecord record;
+        bool has_header = false;
+        while (lines.next()) {
+            const std::string_view line = lines.text();
+            if (fabric::is_blank(trimmed(line))) continue;
+            if (!has_header) record.set_separator(fabric::csv_separator(line).value_or(','));
+            if (!record.split(line, lines.number()))
+                throw ReadError{record.last_place(), {}, "a quote has no end in its line", "close it"};
+            if (has_header) {
+                read_cells(record, built);
+                continue;
             }
+            has_header = true;
+            read_header(record, built);
+            built.key("row", {lines.number(), 1});
+            built.open(Item::Kind::list, {lines.number(), 1});
         }
-        if (separator == 0)
+        if (!lines.wrong().wrong.empty())
+            throw ReadError{{lines.number(), 1}, {}, lines.wrong().wrong, lines.wrong().remedy};
+        if (!has_header)
             throw ReadError{{1, 1}, {}, "has no header", "begin it with device_a,device_b,speed"};
         built.close();
         built.close();
@@ -210,38 +186,40 @@ class CsvReader {
             tell_column(*out_.source->find("column")->members[n], n);
     }
 
-    void read_header(const std::vector<CsvCell>& cells, Builder& built) {
-        built.key("column", cells.front().place);
-        built.open(Item::Kind::map, cells.front().place);
-        for (const CsvCell& cell : cells) {
-            columns_.push_back(meaning_of(cell.text));
+    void read_header(const fabric::CsvRecord& cells, Builder& built) {
+        const SourcePlace first = cells[0].place;
+        built.key("column", first);
+        built.open(Item::Kind::map, first);
+        for (std::size_t n = 0; n < cells.size(); ++n) {
+            const auto [text, place] = cells[n];
+            columns_.push_back(meaning_of(text));
             const auto& means = columns_.back().means;
             if (means && std::ranges::count(columns_, means, &CsvColumn::means) > 1)
-                throw ReadError{cell.place, fmt::format("column.{}", cell.text),
+                throw ReadError{place, fmt::format("column.{}", text),
                                 fmt::format("a second column for {}", name_of(*means)), "rename one of them"};
-            built.key(cell.text, cell.place);
-            built.word(cell.text, cell.place);
+            built.key(std::string(text), place);
+            built.word(std::string(text), place);
         }
         built.close();
         for (const LinkColumn needed : {LinkColumn::device_a, LinkColumn::device_b})
             if (!has(needed))
-                throw ReadError{cells.front().place, "column",
-                                fmt::format("there is no column for {}", name_of(needed)),
+                throw ReadError{first, "column", fmt::format("there is no column for {}", name_of(needed)),
                                 "name the two devices of a link device_a and device_b in the header"};
     }
 
-    void read_cells(const std::vector<CsvCell>& cells, Builder& built) {
+    void read_cells(const fabric::CsvRecord& cells, Builder& built) {
         if (cells.size() > columns_.size())
             throw ReadError{cells[columns_.size()].place,
                             {},
                             fmt::format("the line has {}, and the header {}",
                                         print_count(cells.size(), "cell"), columns_.size()),
                             "quote a cell that has the separator in it"};
-        built.open(Item::Kind::map, cells.front().place);
+        built.open(Item::Kind::map, cells[0].place);
         for (std::size_t n = 0; n < cells.size(); ++n) {
-            if (!columns_[n].means || cells[n].text.empty()) continue;
-            built.key(std::string(name_of(*columns_[n].means)), cells[n].place);
-            built.word(cells[n].text, cells[n].place);
+            const auto [text, place] = cells[n];
+            if (!columns_[n].means || text.empty()) continue;
+            built.key(std::string(name_of(*columns_[n].means)), place);
+            built.word(std::string(text), place);
         }
         built.close();
     }
@@ -384,17 +362,6 @@ class CsvReader {
 };
 
 }  // namespace
-
-std::optional<char> csv_separator(std::string_view line) {
-    std::optional<char> best;
-    std::ptrdiff_t most = 0;
-    for (const char each : {',', ';', '\t'})
-        if (const auto count = std::ranges::count(line, each); count > most) {
-            most = count;
-            best = each;
-        }
-    return best;
-}
 
 void read_csv(const std::string& text, Drawing& out) { CsvReader(out).read(text); }
 

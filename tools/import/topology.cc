@@ -8,6 +8,7 @@
 
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/run/commands.hh"
+#include "control/fabric/workload/csv_record.hh"
 #include "lib/pfc/headroom.hh"
 #include "lib/values/ids.hh"
 
@@ -56,7 +57,7 @@ std::optional<TopologyFormat> topology_format_of(std::string_view text) {
     // Three or more: ns-3's Inet begins with two numbers.
     if (words.size() > 2 && std::ranges::all_of(words, is_number)) return TopologyFormat::hpcc;
     const std::string_view whole = lines.text();
-    if (other_topology(whole).empty() && csv_separator(whole)) return TopologyFormat::csv;
+    if (other_topology(whole).empty() && fabric::csv_separator(whole)) return TopologyFormat::csv;
     return std::nullopt;
 }
 

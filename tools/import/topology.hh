@@ -95,9 +95,6 @@ void read_htsim(const std::string& text, Drawing& out);
 void read_hpcc(const std::string& text, Drawing& out);
 void read_csv(const std::string& text, Drawing& out);
 
-// The one of the separators that the header of a CSV has most of; nothing: it has none.
-std::optional<char> csv_separator(std::string_view header);
-
 // The drawing of `text`, by `said` or by its content.
 tl::expected<Drawing, ReadError> import_topology(std::string text, std::optional<TopologyFormat> said);
 

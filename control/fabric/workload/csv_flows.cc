@@ -1,4 +1,4 @@
-// CSV with a header: columns by their names, as simulators and traces call them; quotes as RFC 4180 has them.
+// CSV with a header: columns by their names, as simulators and traces call them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "control/config/text/wrapped.hh"
+#include "control/fabric/workload/csv_record.hh"
 #include "control/fabric/workload/list_maker.hh"
 
 namespace sluice::fabric {
@@ -84,70 +85,6 @@ std::optional<Found> find_column(std::string_view title) {
     return {};
 }
 
-char separator_of(std::string_view header) {
-    return *std::ranges::max_element(std::string_view(",;\t"), {},
-                                     [&](char c) { return std::ranges::count(header, c); });
-}
-
-// A record's values, with the quotes taken away. It may go on in further lines within quotes.
-class Record {
-  public:
-    struct Cell {
-        std::size_t begin, size;  // in text_
-        SourcePlace place;
-    };
-
-    void set_separator(char separator) { separator_ = separator; }
-    std::size_t size() const { return cells_.size(); }
-    ListMaker::Cell operator[](std::size_t n) const {
-        const Cell& cell = cells_[n];
-        return {trimmed(std::string_view(text_).substr(cell.begin, cell.size)), cell.place};
-    }
-
-    // The record of a line alone; false: a quote in it is not closed. Goes on as `in_quotes` says.
-    bool split(std::string_view line, std::uint32_t number) {
-        if (!is_open_) {
-            text_.clear();
-            cells_.clear();
-            begin_cell({number, 1});
-        } else {
-            text_ += '\n';
-        }
-        for (std::size_t at = 0; at < line.size(); ++at) {
-            const char c = line[at];
-            if (is_open_) {
-                if (c != '"')
-                    text_ += c;
-                else if (at + 1 < line.size() && line[at + 1] == '"')
-                    text_ += line[++at];
-                else
-                    is_open_ = false;
-            } else if (c == '"' && trimmed(current()).empty()) {
-                is_open_ = true;
-            } else if (c == separator_) {
-                end_cell();
-                begin_cell({number, static_cast<unsigned>(at + 2)});
-            } else {
-                text_ += c;
-            }
-        }
-        if (!is_open_) end_cell();
-        return !is_open_;
-    }
-    std::size_t bytes() const { return text_.size(); }
-    SourcePlace last_place() const { return cells_.back().place; }
-
-  private:
-    std::string_view current() const { return std::string_view(text_).substr(cells_.back().begin); }
-    void begin_cell(SourcePlace place) { cells_.push_back({text_.size(), 0, place}); }
-    void end_cell() { cells_.back().size = text_.size() - cells_.back().begin; }
-
-    char separator_ = ',';
-    std::string text_;
-    std::vector<Cell> cells_;
-    bool is_open_ = false;  // within quotes
-};
-
 std::string_view header_in(std::string_view line) {
     line = trimmed(line);
     while (line.starts_with('#')) line = trimmed(line.substr(1));
@@ -181,7 +118,7 @@ class CsvReader {
 
     bool read_header() {
         const std::string header(header_in(lines_.text()));
-        record_.set_separator(separator_of(header));
+        record_.set_separator(csv_separator(header).value_or(','));
         const SourcePlace place{lines_.number(), 1};
         if (!record_.split(header, lines_.number())) {
             maker_.refuse(place, "a quote of the header is not closed", "close it, or leave it out");
@@ -238,10 +175,14 @@ class CsvReader {
         if (!left_out_.empty()) maker_.note("columns left out: " + join_briefly(left_out_, ", "));
     }
 
+    ListMaker::Cell cell(Column column) const {
+        const auto [text, place] = record_[*at_[column]];
+        return {text, place};
+    }
     // The value of an optional column; nothing: there is none.
     std::optional<ListMaker::Cell> value_of(Column column) const {
-        if (!at_[column] || record_[*at_[column]].text.empty()) return {};
-        return record_[*at_[column]];
+        if (!at_[column] || cell(column).text.empty()) return {};
+        return cell(column);
     }
 
     void read_flow(std::uint32_t line) {
@@ -253,13 +194,13 @@ class CsvReader {
                                              print_count(width_, "column")),
                                  "write a value for each column, or nothing between two separators");
         ListedFlow flow = maker_.begin(line);
-        bool good = maker_.read_ends(record_[*at_[source]], record_[*at_[destination]], flow);
-        good = maker_.read_bytes(record_[*at_[bytes]], units_[bytes], flow) && good;
+        bool good = maker_.read_ends(cell(source), cell(destination), flow);
+        good = maker_.read_bytes(cell(bytes), units_[bytes], flow) && good;
         const auto waits_for = value_of(after);
         if (const auto value = value_of(start))
             good = maker_.read_start(*value, units_[start], flow) && good;
         else if (at_[start] && !waits_for)
-            good = maker_.read_start(record_[*at_[start]], units_[start], flow);  // it is empty
+            good = maker_.read_start(cell(start), units_[start], flow);  // it is empty
         if (const auto value = value_of(traffic_class)) good = maker_.read_class(*value, flow) && good;
         if (const auto value = value_of(qps)) good = maker_.read_qps(*value, flow) && good;
         if (const auto value = value_of(name)) good = maker_.read_name(*value, flow) && good;
@@ -269,7 +210,7 @@ class CsvReader {
 
     TextLines& lines_;
     ListMaker& maker_;
-    Record record_;
+    CsvRecord record_;
     std::size_t width_ = 0;
     std::array<std::optional<std::size_t>, columns> at_;
     std::array<std::uint64_t, columns> units_{};
@@ -283,8 +224,8 @@ class CsvReader {
 bool is_csv_header(std::string_view line) {
     using namespace csv;
     const std::string_view header = header_in(line);
-    Record record;
-    record.set_separator(separator_of(header));
+    CsvRecord record;
+    record.set_separator(csv_separator(header).value_or(','));
     if (!record.split(header, 1)) return false;
     std::array<bool, columns> has{};
     for (std::size_t n = 0; n < record.size(); ++n)

@@ -158,12 +158,7 @@ FlowListResult read_flow_list(const std::string& file, std::span<const std::stri
 
 FlowListResult parse_flow_list(std::string_view text, const std::string& file,
                                std::span<const std::string> hosts, const FlowListSettings& settings) {
-    const auto source = [text](std::span<char> block) mutable {
-        const std::size_t got = text.copy(block.data(), block.size());
-        text.remove_prefix(got);
-        return static_cast<std::ptrdiff_t>(got);
-    };
-    return read_from(source, file, hosts, settings);
+    return read_from(TextLines::source_of(text), file, hosts, settings);
 }
 
 }  // namespace sluice::fabric

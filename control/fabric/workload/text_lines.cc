@@ -9,6 +9,14 @@
 
 namespace sluice::fabric {
 
+TextLines::Source TextLines::source_of(std::string_view text) {
+    return [text](std::span<char> block) mutable {
+        const std::size_t got = text.copy(block.data(), block.size());
+        text.remove_prefix(got);
+        return static_cast<std::ptrdiff_t>(got);
+    };
+}
+
 bool TextLines::stop(std::string wrong, std::string remedy) {
     wrong_ = {std::move(wrong), std::move(remedy)};
     is_over_ = true;
@@ -51,7 +59,7 @@ bool TextLines::next() {
         ++number_;
         if (line_.size() > max_line_bytes)
             return stop(fmt::format("the line is longer than {} bytes", max_line_bytes),
-                        "name a file with one flow a line");
+                        "name a file of shorter lines");
         if (line_.find('\0') != line_.npos)
             return stop("the line has a NUL byte, so this is not a text",
                         "unpack the file, or save it as text in UTF-8");

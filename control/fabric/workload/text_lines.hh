@@ -17,6 +17,8 @@ class TextLines {
   public:
     // As read(2): the bytes that it has put into the block; 0 at the end, -1 with errno for an error.
     using Source = std::function<std::ptrdiff_t(std::span<char>)>;
+    // The text outlives it.
+    static Source source_of(std::string_view text);
     explicit TextLines(Source source) : source_(std::move(source)), buffer_(2 * max_line_bytes) {}
 
     // Goes to the next line. False: the text is over, or wrong() says why reading stops.
