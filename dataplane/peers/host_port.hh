@@ -36,7 +36,6 @@ struct HostPortSpec {
     std::vector<roce::QpSettings> queue_pairs;
     std::vector<roce::RankSettings> ranks;
     std::shared_ptr<const roce::TransferList> transfers;
-    bool keeps_log = false;  // of messages
 };
 
 class HostSource : public NothingUnderWay {
@@ -115,9 +114,8 @@ extern template class PeerPort<HostSource>;
 class HostPort final : public PeerPort<HostSource> {
   public:
     // The spec is valid: configuration has judged it.
-    explicit HostPort(const HostPortSpec& spec) : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {
-        if (spec.keeps_log) source_.nic().keep_log(wire_);
-    }
+    explicit HostPort(const HostPortSpec& spec)
+        : PeerPort({spec.speed, spec.obeys, spec.ring_frames}, spec) {}
 
     // `catch_up` before reading figures.
     const roce::Nic& nic() const { return source_.nic(); }
@@ -132,7 +130,9 @@ class HostPort final : public PeerPort<HostSource> {
     std::uint64_t lossless_lost() const { return source_.lossless_lost(); }  // there, or for want of room
     void write_to(CaptureOutput output) { source_.write_to(std::move(output)); }
 
-    // Control, between turns. Results of messages, after `catch_up`; null: none are kept.
+    // Before the run: results of messages are kept.
+    void keep_log() { source_.nic().keep_log(wire_); }
+    // Control, between turns, after `catch_up`; null: none are kept.
     roce::MessageLog* log() { return source_.nic().log(); }
     // Transfers elsewhere that need not wait any more.
     std::vector<roce::Transfers::Told>& told() { return source_.nic().transfers().told(); }

@@ -49,23 +49,20 @@ Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
     in_use_ = 1U << settings.ack.priority | 1U << settings.cnp.priority;
     queue_pairs_.reserve(queue_pairs.size());
     const std::vector<IpAddress> peers = peers_of(queue_pairs, transfers_.list());
-    const auto use = [&](std::uint32_t index, bool requests) {
+    const auto use = [&](std::uint32_t index) {
         const FlowSettings& flow = flows_[index];
-        if (requests && flow_statistics_[index].by_size.empty() &&
-            flow.sizes.min_bytes() != flow.sizes.max_bytes())
-            flow_statistics_[index].by_size = std::vector<Histogram>(size_classes);
         rings_[flow.data.priority].set_capacity(settings.ring_frames);
         room_ |= 1U << flow.data.priority;
     };
     for (QpIndex n = 0; n < queue_pairs.size(); ++n) {
         const QpSettings& own = queue_pairs[n];
-        use(own.flow, own.requests);
+        use(own.flow);
         queue_pairs_.emplace_back(settings_, flows_[own.flow], own, settings.first_qp + n,
                                   flow_statistics_[own.flow]);
         queue_pairs_.back().listed.peer = number_of(own.peer, peers);
         note_others(n);
     }
-    for (std::uint32_t n = 0; n < transfers_.count(); ++n) use(transfers_[n].flow, transfers_[n].requests);
+    for (std::uint32_t n = 0; n < transfers_.count(); ++n) use(transfers_[n].flow);
     if (transfers_.list() != nullptr)
         for (const IpAddress& peer : transfers_.list()->peers)
             transfer_peers_.push_back(number_of(peer, peers));

@@ -47,15 +47,6 @@ struct QpStatistics {
     }
 };
 
-// Classes of message sizes in bytes: each up to its bound, the last one above all.
-inline constexpr std::array<std::uint32_t, 3> size_bounds{10'000, 100'000, 1'000'000};
-inline constexpr std::size_t size_classes = size_bounds.size() + 1;
-constexpr std::size_t size_class(std::uint64_t bytes) {
-    std::size_t n = 0;
-    while (n < size_bounds.size() && bytes > size_bounds[n]) ++n;
-    return n;
-}
-
 // A message that has ended, at its requester.
 struct MessageResult {
     Time came, ended;
@@ -63,6 +54,7 @@ struct MessageResult {
     Duration ideal;   // on an empty path (empty_path.hh)
     Duration paused;  // how long its class was paused at the host meanwhile
     IpAddress peer;
+    std::uint32_t peer_qp;          // its number there
     std::uint32_t flow;             // index of the host's flows
     std::uint32_t number;           // its place on the queue pair, from 0
     std::uint32_t qp;               // number of the queue pair
@@ -81,9 +73,8 @@ struct MessageLog {
 // acknowledged.
 struct FlowStatistics {
     Histogram completion_time;
-    Histogram slowdown;              // against the empty path: 1 ps stands for 1/1000
-    std::vector<Histogram> by_size;  // of completion_time, by size_class; empty: all messages are as long
-    MessageLog* log = nullptr;       // the NIC's; null: none is kept
+    Histogram slowdown;         // against the empty path: 1 ps stands for 1/1000
+    MessageLog* log = nullptr;  // the NIC's; null: none is kept
 };
 
 struct NicStatistics {

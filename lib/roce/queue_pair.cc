@@ -53,6 +53,15 @@ Duration time_on_empty_path(const NicSettings& nic, const FlowSettings& flow, st
            time_back(path, alone(wire(reply, acknowledge, 0)));
 }
 
+std::uint32_t write_empty_request(const NicSettings& nic, const FlowSettings& flow, const IpAddress& peer,
+                                  std::uint32_t peer_qp, std::span<std::uint8_t> out) {
+    Outgoing packet;
+    packet.opcode = flow.kind == Requester::Kind::read   ? Opcode::read_request
+                    : flow.kind == Requester::Kind::send ? Opcode::send_only
+                                                         : Opcode::write_only;
+    return writer_of(nic, {.peer = peer, .peer_qp = peer_qp}, flow.data).write(packet, out);
+}
+
 QueuePair::QueuePair(const NicSettings& nic, const FlowSettings& flow, const QpSettings& own,
                      std::uint32_t number, FlowStatistics& flow_statistics)
     : nic_(&nic),
@@ -122,8 +131,7 @@ bool QueuePair::post(std::uint32_t bytes, Time now) {
 
 void QueuePair::note_begun(Time at) {
     const MessageLog* log = flow_statistics_->log;
-    if (log == nullptr) [[likely]]
-        return;
+    if (log == nullptr) return;
     if (begun_ == nullptr) begun_ = std::make_unique<std::deque<Begun>>();
     begun_->push_back({statistics.cnps_received, log->wire->paused_time(flow_->data.priority, at)});
 }
@@ -177,7 +185,7 @@ void QueuePair::complete(Time now) {
 }
 
 void QueuePair::count(const Requester::Completion& message, Time now) {
-    if (MessageLog* log = flow_statistics_->log) [[unlikely]] {
+    if (MessageLog* log = flow_statistics_->log) {
         const Begun begun = begun_->front();
         begun_->pop_front();
         log->ended.push_back({.came = Time{message.cookie},
@@ -186,6 +194,7 @@ void QueuePair::count(const Requester::Completion& message, Time now) {
                               .ideal = time_on_empty_path(*nic_, *flow_, message.bytes),
                               .paused = log->wire->paused_time(flow_->data.priority, now) - begun.paused,
                               .peer = settings_.peer,
+                              .peer_qp = settings_.peer_qp,
                               .flow = settings_.flow,
                               .number = ended_++,
                               .qp = number_,
@@ -203,7 +212,6 @@ void QueuePair::count(const Requester::Completion& message, Time now) {
     const Duration took = now - Time{message.cookie};
     statistics.completion_time = statistics.completion_time + took;
     flow_statistics_->completion_time.record(took);
-    if (!flow_statistics_->by_size.empty()) flow_statistics_->by_size[size_class(message.bytes)].record(took);
     const std::int64_t empty =
         std::max<std::int64_t>(time_on_empty_path(*nic_, *flow_, message.bytes).ps / 1000, 1);
     flow_statistics_->slowdown.record({took.ps / empty});

@@ -26,6 +26,10 @@ enum class FrameKind : std::uint8_t { data, reply, cnp };
 // Time of a message of the flow from its post until it is acknowledged, on an empty path (empty_path.hh).
 Duration time_on_empty_path(const NicSettings& nic, const FlowSettings& flow, std::uint64_t bytes);
 
+// The first packet of a message to the peer's queue pair, without payload; returns its bytes.
+std::uint32_t write_empty_request(const NicSettings& nic, const FlowSettings& flow, const IpAddress& peer,
+                                  std::uint32_t peer_qp, std::span<std::uint8_t> out);
+
 class alignas(64) QueuePair {
   public:
     // All but `own` outlive it and do not change, but for the statistics.

@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/values/rng.hh"
@@ -213,6 +216,131 @@ TEST(ListedFlows, rowsTellWhatTheNetworkDid) {
         CHECK_TRUE(row.number("paused_ns") <= row.number("completion_ns"));
     }
     CHECK_TRUE(paused > 100'000);
+}
+
+// Data packets of rows on each link between switches, by their paths.
+std::map<std::string, std::uint64_t> packets_by_path(const std::vector<Row>& rows) {
+    std::map<std::string, std::uint64_t> packets;
+    for (const Row& row : rows) {
+        std::istringstream path(row["path"]);
+        std::string before, node;
+        while (std::getline(path, node, '>')) {
+            const auto count = (std::stoull(row["bytes"]) + 1023) / 1024;
+            if (before.starts_with("leaf") || before.starts_with("spine"))
+                packets[before + ">" + node] += count;
+            before = node;
+        }
+        STRCMP_EQUAL(row["source"].c_str(), row["path"].substr(0, 2).c_str());
+        STRCMP_EQUAL(row["destination"].c_str(), before.c_str());
+    }
+    return packets;
+}
+
+// From leaf1 to leaf3 alone, so that no acknowledgement goes their way.
+std::string one_way_list(std::uint64_t seed, unsigned count) {
+    std::string list = "src,dst,size,start_us\n";
+    for (unsigned n = 0; n < count; ++n)
+        list += fmt::format("h{},h{},{},{}\n", 1 + draw({seed, 0, 0, n}) % 3, 7 + draw({seed, 1, 0, n}) % 3,
+                            1 + draw({seed, 2, 0, n}) % 50'000, draw({seed, 3, 0, n}) % 500);
+    return list;
+}
+
+TEST(ListedFlows, linksCarryWhatThePathsOfRowsSay) {
+    for (std::uint64_t seed = 1; seed <= tries({40, 4, 2}); ++seed) {
+        const ListFile file(one_way_list(seed, 60));
+        const Ran ran = run_with_rows(leaf_spine + "[host.default]\nmtu = 1024\n" + workload(file));
+        const std::vector<Row> rows = rows_of(ran.rows);
+        LONGS_EQUAL(60, rows.size());
+        const auto by_path = packets_by_path(rows);
+        unsigned ways = 0;
+        for (const auto& link : ran.report["links"])
+            for (const auto& direction : link["directions"]) {
+                const auto from = direction["from"].get<std::string>(),
+                           to = direction["to"].get<std::string>();
+                const auto found = by_path.find(from + ">" + to);
+                if (found == by_path.end()) continue;
+                LONGS_EQUAL(found->second, direction["packets"].get<std::uint64_t>());
+                if (to.starts_with("spine")) ++ways;
+            }
+        LONGS_EQUAL(2, ways);
+    }
+}
+
+TEST(ListedFlows, aPathThatIsNotOneIsCalledSeveral) {
+    const ListFile file(one_way_list(1, 20));
+    const Ran sprayed =
+        run_with_rows(leaf_spine + "[switch.leaf1]\nload_balance.mode = \"packet\"\n" + workload(file));
+    for (const Row& row : rows_of(sprayed.rows)) STRCMP_EQUAL("several", row["path"].c_str());
+    // A cut moves those under way, and those that come later go by the other spine.
+    const ListFile long_ones("src,dst,size,start_us\nh1,h7,2MB,0\nh2,h8,20KB,3000\nh1,h7,20KB,0\n");
+    const Ran cut = run_with_rows(leaf_spine +
+                                  "[routing]\ndetection = \"10us\"\nconvergence = \"10us\"\n"
+                                  "[[event]]\nat = \"100us\"\ndo = \"link leaf1-spine1 down\"\n" +
+                                  workload(long_ones));
+    const std::vector<Row> rows = rows_of(cut.rows);
+    LONGS_EQUAL(3, rows.size());
+    for (const Row& row : rows) {
+        const bool is_cut = row["bytes"] == "2000000", is_late = row["source"] == "h2";
+        const std::string path = is_cut ? "several" : is_late ? "h2>leaf1>spine2>leaf3>h8" : "h1>leaf1>spine";
+        STRCMP_EQUAL(path.c_str(), row["path"].substr(0, path.size()).c_str());
+    }
+}
+
+TEST(ListedFlows, slowdownsBySizeAreThoseOfTheRows) {
+    for (std::uint64_t seed = 1; seed <= tries({40, 4, 2}); ++seed) {
+        const ListFile list(list_of(drawn_flows(seed, 100), seed));
+        const Ran ran = run_with_rows(leaf_spine + workload(list));
+        const std::vector<Row> rows = rows_of(ran.rows);
+        std::uint64_t messages = 0;
+        for (const auto& [name, size] : ran.report["message_sizes"].items()) {
+            std::vector<double> slowdowns;
+            for (const Row& row : rows)
+                if (row.number("bytes") > size["above_bytes"].get<double>() &&
+                    row.number("bytes") <= size["to_bytes"].get<double>())
+                    slowdowns.push_back(row.number("slowdown") * 1000);
+            std::ranges::sort(slowdowns);
+            LONGS_EQUAL(slowdowns.size(), size["messages"].get<std::uint64_t>());
+            messages += slowdowns.size();
+            for (const auto& [quantile, share] : {std::pair("p50", 0.5), {"p95", 0.95}, {"p99", 0.99}}) {
+                const auto& told = size["slowdown_permille"][quantile];
+                if (slowdowns.empty()) {
+                    CHECK_TRUE(told.is_null());
+                    continue;
+                }
+                const auto place =
+                    static_cast<std::size_t>(std::ceil(share * static_cast<double>(slowdowns.size()))) - 1;
+                CHECK_TRUE(told.get<double>() >= slowdowns[place] - 2);
+                CHECK_TRUE(told.get<double>() <= slowdowns[place] * 17 / 16 + 2);
+            }
+        }
+        LONGS_EQUAL(rows.size(), messages);
+    }
+}
+
+// Two hosts send N bytes each to a third one at the same time, without reaction: the queue grows by a frame's
+// time for each pair of frames, and then drains: a triangle.
+TEST(ListedFlows, depthsOverTimeAreThoseOfATriangle) {
+    const ListFile list("src,dst,size,start_us\nh1,h3,100KB,20\nh2,h3,100KB,20\n");
+    const std::string text = leaf_spine +
+                             "depths = true\n[switch.leaf1.port.h3]\nqueue.3.wred = \"none\"\n"
+                             "[host.default]\ncc = \"none\"\n[[phase]]\nname = \"before\"\nto = \"20us\"\n"
+                             "[[phase]]\nname = \"burst\"\nfrom = \"20us\"\nto = \"40us\"\n" +
+                             workload(list);
+    const Ran ran = run_with_rows(text);
+    const auto& queue = ran.report["depth_bytes"]["leaf1"]["h3"]["3"];
+    const auto deepest = queue["max"].get<double>();
+    LONGS_EQUAL(
+        ran.report["switches"]["leaf1"]["ports"]["h3"]["queues"][3]["deepest_bytes"].get<std::uint64_t>(),
+        queue["max"].get<std::uint64_t>());
+    CHECK_TRUE(deepest > 90'000);
+    const auto& burst = ran.report["phases"]["burst"]["depth_bytes"]["leaf1"]["h3"]["3"];
+    LONGS_EQUAL(0, ran.report["phases"]["before"]["depth_bytes"].size());
+    DOUBLES_EQUAL(deepest, burst["max"].get<double>(), 0);
+    std::vector<Row> rows = rows_of(ran.rows);
+    const double busy_ns = rows.back().number("end_ns") - 20'000;
+    DOUBLES_EQUAL(deepest / 2 * busy_ns / 20'000, burst["mean"].get<double>(), deepest / 20);
+    DOUBLES_EQUAL(burst["mean"].get<double>() * 20'000,
+                  queue["mean"].get<double>() * ran.report["end_ns"].get<double>(), 20'000 * deepest / 50);
 }
 
 }  // namespace sluice::listed_flows_test

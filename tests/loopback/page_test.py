@@ -5,6 +5,7 @@ With --long, where chromium is installed, also what a browser makes of it.
 """
 
 import html.parser
+import itertools
 import json
 import pathlib
 import re
@@ -227,12 +228,20 @@ class Files(Pages):
         fixed, mixed = completions["flows"]
         self.assertEqual((fixed["least_bytes"], fixed["most_bytes"]), (40_000, 40_000))
         self.assertGreater(mixed["messages"], 0)
-        # 1 KB to 200 KB evenly: a twentieth is short, half is long.
-        short, middle, long, longest = completions["sizes"]
-        self.assertEqual((short["to_bytes"], long["above_bytes"], long["to_bytes"], longest["messages"]), (10_000, 100_000, 1_000_000, 0))
-        self.assertEqual(short["messages"] + middle["messages"] - fixed["messages"] + long["messages"], mixed["messages"])
+        # 1 KB to 200 KB evenly: a hundredth is short, half is long.
+        self.assertEqual([(size["above_bytes"], size["to_bytes"]) for size in completions["sizes"]],
+                         [(1000 * above, 1000 * to) for above, to in itertools.pairwise((0.5, 1, 2, 5, 10, 20, 50, 100, 200))])
+        short, long = completions["sizes"][1], completions["sizes"][-1]
         self.assertGreater(long["messages"], short["messages"])
         self.assertGreater(long["ns"][0], short["ns"][0])
+        for size, (name, own) in zip(completions["sizes"], report["message_sizes"].items(), strict=True):
+            self.assertEqual(name, f"{size['to_bytes'] // 1000}KB")
+            self.assertEqual([own[key] for key in ("above_bytes", "to_bytes", "messages")], [size[key] for key in ("above_bytes", "to_bytes", "messages")])
+            self.assertEqual(size["permille"], sorted(size["permille"]))
+            for quantile, share in (("p50", 500), ("p95", 950), ("p99", 990), ("max", 1000)):
+                at_share = shares.index(share)
+                self.assertEqual((own["completion_ns"][quantile], own["slowdown_permille"][quantile]),
+                                 (size["ns"][at_share], size["permille"][at_share]) if size["messages"] else (None, None))
         used = [size for size in completions["sizes"] if size["messages"] > 0]
         self.assertEqual(max(size["ns"][-1] for size in used), max(flow["completion_ns"]["max"] for flow in report["flows"]))
 

@@ -120,6 +120,10 @@ Rows<ResultsConfig> results_rows() {
     Rows<ResultsConfig> rows;
     rows.key("messages", &ResultsConfig::messages, schema::word<bool>({{"off", false}, {"csv", true}}),
              "With --out: messages.csv, a row for each message that has ended.");
+    rows.key(
+        "depths", &ResultsConfig::depths, schema::boolean(),
+        "The report and its phases have depth_bytes: of each queue that held packets the mean, p50, p99 and "
+        "most over time.");
     return rows;
 }
 

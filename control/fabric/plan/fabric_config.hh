@@ -107,9 +107,10 @@ struct ScenarioConfig {
     std::optional<FindConfig> find;
 };
 
-// [results]: what a run writes beside its report.
+// [results]: what a run tells beyond its usual report.
 struct ResultsConfig {
     bool messages = false;  // messages.csv
+    bool depths = false;    // of queues over time
 };
 
 struct FabricConfig {

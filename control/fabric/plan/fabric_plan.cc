@@ -407,9 +407,7 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     std::vector<ListPlan> lists;
     for (const WorkloadPlan& each : workloads)
         lists.push_back({each.flow, names, each.list.flows, each.list.joins});
-    auto specs = sluice::host_specs(places, file.flows, path, collectives, lists);
-    for (auto& [name, spec] : specs) spec.keeps_log = file.results.messages;
-    return specs;
+    return sluice::host_specs(places, file.flows, path, collectives, lists);
 }
 
 // A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.

@@ -8,62 +8,39 @@
 // ideal_ns    the time between the two on an empty path at line rate (lib/roce/empty_path.hh)
 // slowdown    completion_ns / ideal_ns
 // paused_ns   how long PFC held the class of its data at the sender meanwhile
+// path        its nodes, as h1>leaf1>spine2>leaf4>h16; "several": load balancing chose anew, queue pairs that
+//             share it take different ones, or paths moved meanwhile; of a READ that of its request
 // state       done, or failed: the queue pair gave up
 //
 // Times are nanoseconds, exact to a picosecond. The same bytes with any number of threads.
 #pragma once
 
 #include <functional>
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "control/fabric/run/fabric.hh"
+#include "control/fabric/report/ended_messages.hh"
 
 namespace sluice::fabric {
 
 class MessageRows {
   public:
-    // The fabric's hosts keep logs. `write` takes whole rows, the head first.
-    MessageRows(Fabric& fabric, std::function<void(std::string_view)> write);
+    // `write` takes whole rows, the head first.
+    MessageRows(const FabricPlan& plan, std::function<void(std::string_view)> write);
 
-    // After a window of the clock: writes, about every millisecond, what has ended.
-    void look();
-    void finish();
+    // Sorts them, and writes their rows.
+    void take(std::span<EndedMessage> messages);
 
   private:
-    struct Row {
-        Time came, ended;
-        std::uint64_t bytes;
-        Duration ideal, paused;
-        std::uint64_t retransmissions, cnps;
-        std::uint32_t flow;  // of the plan
-        const ListedFlow* listed;
-        NodeId from, to;
-        std::uint32_t qp;
-        bool failed;
-    };
-    // What is known of a listed flow some of whose queue pairs have ended.
-    struct Parts {
-        Row row;
-        std::uint32_t left;
-    };
+    std::string name_of(const EndedMessage& message) const;
+    std::string text_of(const EndedMessage& message) const;
 
-    void flush();
-    void take(NodeId from, const roce::MessageResult& result);
-    std::string name_of(const Row& row) const;
-    std::string text_of(const Row& row) const;
-
-    Fabric& fabric_;
+    const FabricPlan& plan_;
     std::function<void(std::string_view)> write_;
-    std::map<IpAddress, NodeId> at_address_;
-    std::vector<std::string> jobs_;                                   // by flow
-    std::vector<const WorkloadPlan*> workload_of_;                    // likewise; null: none
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Parts> parts_;  // by flow and place in the list
-    std::vector<Row> rows_;
-    Time next_{};
+    std::vector<std::string> jobs_;         // by flow
+    std::vector<const FlowList*> list_of_;  // likewise; null: none
 };
 
 }  // namespace sluice::fabric

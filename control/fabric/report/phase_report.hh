@@ -3,7 +3,7 @@
 // Counters are differences; of times that messages took, those of the messages that ended in the phase, and
 // of collectives those of the steps that did; rates are those of the phase. Gauges are as of its end.
 // Watermarks since the start say nothing of a phase and are left out; queues have those since the phase began
-// (user_deepest_bytes, user_watermark_bytes).
+// (user_deepest_bytes, user_watermark_bytes), and with results.depths depth_bytes.
 #pragma once
 
 #include <nlohmann/json.hpp>

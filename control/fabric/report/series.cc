@@ -1,7 +1,6 @@
 #include "control/fabric/report/series.hh"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -20,11 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Close together where the report's quantiles are.
-constexpr std::array<unsigned, 27> shares{0,   10,  50,  100, 150, 200, 250, 300, 350,
-                                          400, 450, 500, 550, 600, 650, 700, 750, 800,
-                                          850, 900, 925, 950, 975, 990, 995, 999, 1000};
-
 // The places of the largest figures, in their own order.
 std::vector<std::size_t> largest(const std::vector<std::uint64_t>& figures, std::size_t most) {
     std::vector<std::size_t> places(figures.size());
@@ -33,12 +27,6 @@ std::vector<std::size_t> largest(const std::vector<std::uint64_t>& figures, std:
     places.resize(std::min(places.size(), most));
     std::ranges::sort(places);
     return places;
-}
-
-Json shares_json(const Histogram& histogram) {
-    Json json = {{"messages", histogram.count()}, {"ns", Json::array()}};
-    for (const unsigned share : shares) json["ns"].push_back(histogram.quantile(share).ps / 1000);
-    return json;
 }
 
 }  // namespace
@@ -63,7 +51,7 @@ FabricSeries::Sample FabricSeries::sample() const {
     return made;
 }
 
-Json FabricSeries::json() const {
+Json FabricSeries::json(const SizeReport& sizes) const {
     const Sample end = sample();
     std::vector<const Sample*> samples;
     Json json = {{"at_ns", Json::array()},
@@ -82,7 +70,7 @@ Json FabricSeries::json() const {
     json["flows"] = flows_json(samples);
     json["flows_left_out"] = end.flows.size() - json["flows"].size();
     json["queues"] = queues_json(samples);
-    json["completions"] = completions_json();
+    json["completions"] = completions_json(sizes);
     return json;
 }
 
@@ -136,30 +124,18 @@ Json FabricSeries::queues_json(const std::vector<const Sample*>& samples) const 
     return json;
 }
 
-Json FabricSeries::completions_json() const {
+Json FabricSeries::completions_json(const SizeReport& sizes) const {
     const std::vector<std::string> names = flow_names(fabric_.plan().world());
     const std::vector<roce::FlowStatistics> statistics = flow_statistics(fabric_);
-    std::array<Histogram, roce::size_classes> sizes;
     Json flows = Json::array();
-    for (std::size_t n = 0; n < names.size(); ++n) {
-        const roce::FlowStatistics& own = statistics[n];
+    for (std::size_t n = 0; n < std::min(names.size(), max_flows); ++n) {
         const auto message = message_sizes(fabric_.plan().file.flows[n].message);
-        if (own.by_size.empty()) sizes[roce::size_class(message.max_bytes())].add(own.completion_time);
-        for (std::size_t size = 0; size < own.by_size.size(); ++size) sizes[size].add(own.by_size[size]);
-        if (flows.size() == max_flows) continue;
         Json one = {
             {"name", names[n]}, {"least_bytes", message.min_bytes()}, {"most_bytes", message.max_bytes()}};
-        one.update(shares_json(own.completion_time));
+        one.update(shares_json(statistics[n].completion_time));
         flows.push_back(std::move(one));
     }
-    Json by_size = Json::array();
-    for (std::size_t size = 0; size < sizes.size(); ++size) {
-        Json one = {{"above_bytes", size == 0 ? 0 : roce::size_bounds[size - 1]}, {"to_bytes", nullptr}};
-        if (size < roce::size_bounds.size()) one["to_bytes"] = roce::size_bounds[size];
-        one.update(shares_json(sizes[size]));
-        by_size.push_back(std::move(one));
-    }
-    return {{"per_mille", shares}, {"flows", std::move(flows)}, {"sizes", std::move(by_size)}};
+    return {{"per_mille", drawn_shares()}, {"flows", std::move(flows)}, {"sizes", sizes.shares()}};
 }
 
 }  // namespace sluice::fabric

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "control/fabric/report/size_report.hh"
 #include "control/fabric/run/fabric.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "lib/record/sample_trace.hh"
@@ -30,8 +31,9 @@ class FabricSeries {
     }
     // After the run. `at_ns`, and a column of as many figures for each flow and queue; totals since the
     // start, but for rates and depths. The last sample is the end's: its totals are the report's.
-    // `completions`: completion times of messages by flow and by size, each at the shares `per_mille`.
-    nlohmann::ordered_json json() const;
+    // `completions`: completion times of messages by flow and by size, each at the shares `per_mille`; by
+    // size also their slowdowns.
+    nlohmann::ordered_json json(const SizeReport& sizes) const;
 
   private:
     struct Depth {
@@ -46,7 +48,7 @@ class FabricSeries {
     Sample sample() const;
     nlohmann::ordered_json flows_json(const std::vector<const Sample*>& samples) const;
     nlohmann::ordered_json queues_json(const std::vector<const Sample*>& samples) const;
-    nlohmann::ordered_json completions_json() const;
+    nlohmann::ordered_json completions_json(const SizeReport& sizes) const;
 
     const Fabric& fabric_;
     std::vector<const HostPort*> hosts_;

@@ -187,6 +187,7 @@ std::string run_command(Fabric& fabric, std::string_view text) {
         return {};
     }
     const auto& [index, own] = std::get<AtSwitch>(*command);
+    fabric.move();
     if (const std::string error = sluice::run_command(*fabric.switches()[index].api, own); !error.empty())
         return fmt::format("{}: {}", fabric.plan().switches[index].name, error);
     fabric.follow_ports();

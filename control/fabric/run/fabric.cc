@@ -156,9 +156,7 @@ void Fabric::tell_others(HostPort& host) {
     const Duration notice = std::max(max_window, turn_of(plan_));
     for (const roce::Transfers::Told& told : host.told())
         loop_->actions().at(max(told.ended + notice, now()), [this, waits = told.waits] {
-            const NodeId node = plan_.hosts[waits.host];
-            const std::string& name = plan_.topology.nodes[node].name;
-            at(node).ports->simulated(name)->release(waits.then, now());
+            simulated(plan_.hosts[waits.host]).release(waits.then, now());
         });
     host.told().clear();
     host.tell_arrivals([&](const roce::RankSettings& own, Time came) {
@@ -190,10 +188,16 @@ const HostPort& Fabric::host(NodeId node) const {
     return *switches_[plan_.switch_of[node]].ports->host(plan_.topology.nodes[node].name);
 }
 
+HostPort& Fabric::simulated(NodeId node) {
+    return *at(node).ports->simulated(plan_.topology.nodes[node].name);
+}
+
+void Fabric::keep_results() {
+    for (const NodeId host : plan_.hosts) simulated(host).keep_log();
+}
+
 std::vector<roce::MessageResult> Fabric::take_results(NodeId node) {
-    HostPort* port = switches_[plan_.switch_of[node]].ports->simulated(plan_.topology.nodes[node].name);
-    return port->log() == nullptr ? std::vector<roce::MessageResult>()
-                                  : std::exchange(port->log()->ended, {});
+    return std::exchange(simulated(node).log()->ended, {});
 }
 
 std::vector<const HostPort*> Fabric::hosts() const {
@@ -216,8 +220,14 @@ void Fabric::note(Time at, std::string kind, std::string text) {
     events_.push_back({at - Time{}, std::move(kind), std::move(text)});
 }
 
+void Fabric::move() {
+    before_move_();
+    moved_ = now();
+}
+
 // The state of a cable or of its ends has changed.
 void Fabric::changed(LinkId id) {
+    move();
     const Link& link = plan_.topology.links[id];
     const bool cut = is_cut(id);
     const auto both = ends(id);
@@ -236,6 +246,7 @@ void Fabric::see(LinkId id) {
     const Link& link = plan_.topology.links[id];
     const auto both = ends(id);
     const bool up = !is_cut(id);
+    move();
     for (unsigned n = 0; n < 2; ++n)
         if (!down_[link.ends[n].node] && both[n]->link_up() != up)
             at(link.ends[n].node).ports->detect(link.ends[n].port, up);
@@ -250,6 +261,7 @@ void Fabric::converge() {
     std::vector<bool> links_down(cables_.size());
     for (LinkId id = 0; id < cables_.size(); ++id) links_down[id] = cables_[id].seen_down;
     auto routes = routes_without(plan_, links_down);
+    move();
     std::size_t changes = 0;
     for (std::size_t n = 0; n < switches_.size(); ++n) {
         if (routes[n] == routes_[n]) continue;
@@ -281,6 +293,7 @@ std::string Fabric::set_link(LinkId id, bool up) {
 
 std::string Fabric::set_switch(NodeId node, bool up) {
     if (down_[node] == !up) return {};
+    move();
     down_[node] = !up;
     note(up ? "switch_up" : "switch_down", plan_.topology.nodes[node].name);
     for (const LinkId id : plan_.topology.nodes[node].links) {

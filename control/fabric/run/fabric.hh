@@ -97,6 +97,8 @@ class Fabric {
     const std::vector<FabricSwitch>& switches() const { return switches_; }
     const HostPort& host(NodeId node) const;
     std::vector<const HostPort*> hosts() const;  // in the order of nodes
+    // Before the run: hosts keep the results of their messages, for take_results.
+    void keep_results();
     // Results of the host's messages that have ended since the last call, in order of time.
     std::vector<roce::MessageResult> take_results(NodeId node);
 
@@ -116,7 +118,13 @@ class Fabric {
     const std::vector<FabricEvent>& events() const { return events_; }
     void note(std::string kind, std::string text) { note(now(), std::move(kind), std::move(text)); }
 
-    // After each instant of a switch, on its thread: a test looks at that switch.
+    // When packets may have begun to take other paths, last: a link or a switch went down or up, routes
+    // changed, an event gave a switch a command. `before`: is called before each such change.
+    Time moved() const { return moved_; }
+    void before_moves(std::function<void()> before) { before_move_ = std::move(before); }
+    void move();
+
+    // After each instant of a switch, on its thread: one may look at that switch.
     void on_instant(std::function<void(std::uint32_t)> look) { look_at_ = std::move(look); }
 
     // Counts each frame that a host sent, a switch made or a fault added once. Between two windows.
@@ -171,6 +179,7 @@ class Fabric {
     void find_awaited();
     void tell_others(HostPort& host);
     const FaultPort* fault_of(const LinkEnd& end) const;
+    HostPort& simulated(NodeId host);
     FabricSwitch& at(NodeId node) { return switches_[plan_.switch_of[node]]; }
     void changed(LinkId link);
     void see(LinkId link);
@@ -188,6 +197,8 @@ class Fabric {
     std::vector<bool> down_;                        // nodes
     std::vector<std::vector<RouteConfig>> routes_;  // computed last, by switch
     std::vector<FabricEvent> events_;
+    Time moved_{};
+    std::function<void()> before_move_ = [] {};
     std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
     std::unique_ptr<VirtualLoop> loop_;
     std::unique_ptr<PauseWatch> pauses_;

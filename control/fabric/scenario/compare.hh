@@ -31,8 +31,9 @@ nlohmann::ordered_json changes_json(const std::vector<FigureChange>& changes);
 std::string changes_text(const std::vector<FigureChange>& changes);
 
 // The differences between the reports of two runs, of sluiced or of sluice-fabric: {differ, totals,
-// configuration, assertions, flows, figures}, the lists with {figure, before, after}, the largest difference
-// first. Null: it is not there; of a key of the configuration: its default. Any JSON will do.
+// configuration, assertions, message_sizes, flows, figures}, the lists with {figure, before, after}, the
+// largest difference first; message_sizes with {size, before, after}, every class of the report's, if any
+// differs. Null: it is not there; of a key of the configuration: its default. Any JSON will do.
 //
 // Entries of a list are the same ones where they have the same name, port, queue and the like, else by place.
 // Lists that grow (events, pauses) differ by their lengths.

@@ -16,6 +16,7 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/report/figures/figure_unit.hh"
+#include "control/report/figures/text_table.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -26,8 +27,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array identities{"name", "that", "phase", "switch", "port", "queue", "from", "to"};
 // Members that repeat others.
 constexpr std::array left_out{"pause_timeline", "verdict.headline"};
-// Members of the whole report that name it, or that its configuration has, too.
-constexpr std::array not_compared{"fabric", "name", "question", "clock", "seed"};
+// Members of the whole report that name it, that its configuration has, too, or that have a table of their
+// own.
+constexpr std::array not_compared{"fabric", "name", "question", "clock", "seed", "message_sizes"};
 constexpr std::string_view configured = "configuration.";
 // The figures of a flow for people; its others are among the figures.
 constexpr std::array flow_figures{"throughput_bps",        "messages",         "failed_messages",
@@ -217,6 +219,56 @@ std::vector<Difference> assertions_of(const Json& before, const Json& after) {
     return found;
 }
 
+// Two figures of slowdown over message size, beside each other: every class that either has. Empty: they are
+// the same.
+Json sizes_of(const Json& before, const Json& after) {
+    std::map<std::uint64_t, Json> classes;
+    const auto take = [&](const Json& report, const char* side) {
+        const auto sizes = report.find("message_sizes");
+        if (sizes == report.end() || !sizes->is_object()) return Json();
+        for (const auto& [name, value] : sizes->items()) {
+            const auto to = value.is_object() ? value.find("to_bytes") : value.end();
+            if (to == value.end() || !to->is_number_unsigned()) continue;
+            Json& entry = classes.try_emplace(to->get<std::uint64_t>(), Json{{"size", name}}).first->second;
+            entry[side] = value;
+        }
+        return *sizes;
+    };
+    const Json one = take(before, "before"), other = take(after, "after");
+    Json made = Json::array();
+    if (one == other) return made;
+    for (auto& [to, entry] : classes) {
+        for (const char* side : {"before", "after"})
+            if (!entry.contains(side)) entry[side] = nullptr;
+        made.push_back(std::move(entry));
+    }
+    return made;
+}
+
+std::string sizes_text(const Json& sizes) {
+    TextTable table("slowdown, messages<20|number A>12|B>12|p50 A>8|B>8|p95 A>8|B>8|p99 A>8|B>8");
+    for (const Json& each : sizes) {
+        const auto cells = [&](const char* path, auto text) {
+            std::array<std::string, 2> both;
+            for (std::size_t n = 0; n < both.size(); ++n) {
+                const Json& side = each[n == 0 ? "before" : "after"];
+                const Json value = side.is_object() ? side.value(Json::json_pointer(path), Json()) : Json();
+                both.at(n) = value.is_number_unsigned() ? text(number(value)) : "-";
+            }
+            return both;
+        };
+        const auto counts = cells("/messages", [](std::uint64_t n) { return grouped_text(n); });
+        if (counts == std::array<std::string, 2>{"0", "0"}) continue;
+        std::vector<std::string> row{fmt::format("up to {}", words(each["size"])), counts[0], counts[1]};
+        for (const char* quantile : {"p50", "p95", "p99"})
+            for (std::string& cell : cells(fmt::format("/slowdown_permille/{}", quantile).c_str(),
+                                           [](std::uint64_t n) { return quantile_ratio_text(n); }))
+                row.push_back(std::move(cell));
+        table.row(row);
+    }
+    return table.text();
+}
+
 Json list_json(std::vector<Difference> list) {
     std::ranges::stable_sort(list, std::greater(), &Difference::size);
     Json made = Json::array();
@@ -266,6 +318,7 @@ Json compare_reports(const Json& before, const Json& after) {
                  {"totals", list_json(totals_of(before, after))},
                  {"configuration", list_json(std::move(comparison.configuration))},
                  {"assertions", list_json(assertions_of(before, after))},
+                 {"message_sizes", sizes_of(before, after)},
                  {"flows", list_json(std::move(comparison.flows))},
                  {"figures", list_json(std::move(comparison.figures))}};
     for (const auto& [name, list] : made.items())
@@ -278,6 +331,10 @@ std::string differences_text(const Json& differences, std::size_t rows_shown) {
     std::string text;
     for (const auto& [name, list] : differences.items()) {
         if (!list.is_array() || list.empty()) continue;
+        if (name == "message_sizes") {
+            text += sizes_text(list);
+            continue;
+        }
         const std::size_t shown = std::min(list.size(), rows_shown);
         std::size_t width = 40;
         for (std::size_t n = 0; n < shown; ++n)

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <memory>
 
+#include "control/fabric/report/depth_report.hh"
+#include "control/fabric/report/ended_messages.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/message_rows.hh"
 #include "control/fabric/report/phase_report.hh"
 #include "control/fabric/report/series.hh"
+#include "control/fabric/report/size_report.hh"
 #include "control/fabric/run/commands.hh"
 #include "control/fabric/run/sockets.hh"
 #include "control/report/figures/report.hh"
@@ -18,8 +21,9 @@ namespace {
 class Phases {
   public:
     // Before the run. The fabric's clock goes on to the end of the last phase. The user's watermarks of all
-    // switches begin anew with each phase. Of two that meet, one ends first.
-    Phases(Fabric& fabric, const std::vector<PhaseConfig>& phases) : fabric_(fabric), phases_(phases) {
+    // switches begin anew with each phase. Of two that meet, one ends first. `depths`: null: they are off.
+    Phases(Fabric& fabric, const std::vector<PhaseConfig>& phases, DepthReport* depths)
+        : fabric_(fabric), phases_(phases), depths_(depths) {
         for (const PhaseConfig& phase : phases_) {
             fabric_.loop().actions().at(Time{} + phase.from, [this] { begin(); });
             if (phase.to) fabric_.loop().actions().at(Time{} + *phase.to, [this, &phase] { end(phase); });
@@ -38,16 +42,19 @@ class Phases {
   private:
     void begin() {
         for (FabricSwitch& each : fabric_.switches()) each.running->clear_user_watermarks();
+        if (depths_ != nullptr) depths_->begin_phase();
         began_ = moment_of(fabric_);
     }
     void end(const PhaseConfig& phase) {
         if (!began_) return;
-        reports_[phase.name] = phase_report(fabric_, *began_, moment_of(fabric_));
+        auto& report = reports_[phase.name] = phase_report(fabric_, *began_, moment_of(fabric_));
+        if (depths_ != nullptr) report["depth_bytes"] = depths_->of_phase();
         began_.reset();
     }
 
     Fabric& fabric_;
     const std::vector<PhaseConfig>& phases_;
+    DepthReport* depths_;
     std::optional<RunMoment> began_;  // the phase that goes on
     nlohmann::ordered_json reports_ = nlohmann::ordered_json::object();
 };
@@ -93,9 +100,10 @@ tl::unexpected<NoRun> never_judged(const std::vector<ConfigError>& errors) {
 }
 
 // Errors of assertions, on a run in which nothing has happened.
-std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric) {
-    const RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
-                          collective_moments(fabric)};
+std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric, const SizeReport& sizes) {
+    RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
+                    collective_moments(fabric)};
+    start.figures["message_sizes"] = sizes.json();
     return asserts.check(start.figures, phase_report(fabric, start, start));
 }
 
@@ -110,17 +118,24 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     Fabric& fabric = **made;
     std::optional<FabricSeries> series;
     if (options.series) series.emplace(fabric);
-    std::optional<MessageRows> messages;
-    if (options.messages && plan.file.results.messages) messages.emplace(fabric, options.messages);
+    std::optional<MessageRows> rows;
+    if (options.messages && plan.file.results.messages) rows.emplace(plan, options.messages);
+    SizeReport sizes(plan);
+    EndedMessages messages(fabric, rows.has_value(), [&](std::span<EndedMessage> ended) {
+        sizes.add(ended);
+        if (rows) rows->take(ended);
+    });
     const auto goes_on = [&] {
         if (series) series->sample_instant();
-        if (messages) messages->look();
+        messages.look();
         return options.goes_on(fabric);
     };
     if (judges)
-        if (const auto wrong = wrong_asserts(*options.asserts, fabric); !wrong.empty())
+        if (const auto wrong = wrong_asserts(*options.asserts, fabric, sizes); !wrong.empty())
             return never_judged(wrong);
-    Phases phases(fabric, plan.file.scenario.phases);
+    std::optional<DepthReport> depths;
+    if (plan.file.results.depths) depths.emplace(fabric);
+    Phases phases(fabric, plan.file.scenario.phases, depths ? &*depths : nullptr);
     for (const EventConfig& event : plan.file.events)
         fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
             if (const std::string error = run_command(fabric, event.command); !error.empty())
@@ -138,13 +153,15 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
                                            : run_through(sockets.get(), fabric, options, goes_on);
     for (FabricSwitch& each : fabric.switches()) each.running->watch().losses().note_losses(true);
     sockets.reset();
-    if (messages) messages->finish();
+    messages.finish();
     RunOutcome outcome;
     outcome.interrupted = !ended;
     if (std::string error = fabric.loop().gave_up(); !error.empty())
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
-    if (series) outcome.series = series->json();
+    outcome.report["message_sizes"] = sizes.json();
+    if (depths) outcome.report["depth_bytes"] = depths->of_run();
+    if (series) outcome.series = series->json(sizes);
     outcome.report["configuration"] = configuration_json(plan.asked);
     outcome.report["phases"] = phases.reports();
     outcome.report["asserts"] =

@@ -139,7 +139,7 @@ constexpr std::array shared_parts{
 #undef PART
 };
 
-constexpr std::array parts_of_phase{"ledger", "hosts", "flows", "collectives", "links"};
+constexpr std::array parts_of_phase{"ledger", "hosts", "flows", "collectives", "links", "depth_bytes"};
 constexpr std::array parts_of_phase_of_switch{"ledger", "ports"};
 
 FigureNode& node_at(FigureNode& root, std::string_view path) {
@@ -271,8 +271,9 @@ std::string figures_reference() {
 std::string fabric_figures_reference() {
     std::string out =
         "# Figures of a fabric's report\n\nEach `switches.{switch}` has those of `sluiced --figures`, too, "
-        "and each `phases.{phase}` the ledger, hosts, flows, collectives, links and, of its switches, ledger "
-        "and ports.\n\n"
+        "and each `phases.{phase}` the ledger, hosts, flows, collectives, links, depths and, of its "
+        "switches, "
+        "ledger and ports.\n\n"
         "| path | kind | unit | meaning |\n|---|---|---|---|\n";
     for (const std::span<const Figure> rows : {figures(), fabric_figures()})
         for (const Figure& figure : rows)

@@ -155,9 +155,6 @@ std::vector<roce::FlowStatistics> flow_statistics(const Config& world,
             const roce::FlowStatistics& own = port->nic().flow_statistics(n);
             total.completion_time.add(own.completion_time);
             total.slowdown.add(own.slowdown);
-            if (total.by_size.empty()) total.by_size = std::vector<Histogram>(own.by_size.size());
-            for (std::size_t size = 0; size < own.by_size.size(); ++size)
-                total.by_size[size].add(own.by_size[size]);
         }
     return totals;
 }

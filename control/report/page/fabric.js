@@ -231,7 +231,7 @@ function fabric_view(link_to, run) {
             section("assertions", "Assertions", assertions(fabric.asserts)),
             section("topology", "Topology: load and pauses", pick(), topology.box, topology_legend(fabric)),
             section("time", "Rates and queues over time", time_section(fabric, series)),
-            section("completion", "Completion times of messages", completion_section(series)),
+            section("completion", "Slowdown and completion times of messages", completion_section(fabric, series)),
             section("pauses", "Pauses and where they began", pause_section(fabric)));
     }
     sections_of(

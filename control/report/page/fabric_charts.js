@@ -214,35 +214,63 @@ function pause_chart({ pause_timeline: { rows, roots, bin_ns, bins, rows_left_ou
         ], rows))];
 }
 
-function completion_section(series) {
+// The figure by which transports are compared.
+function slowdown_figure(sizes) {
+    const quantiles = ["p50", "p95", "p99"];
+    const option = (colors) => ({
+        legend: { data: quantiles, top: 4, textStyle: { color: colors.ink } },
+        grid: { left: 60, right: 24, top: 40, bottom: 46 },
+        xAxis: { type: "category", data: sizes.map((each) => short(formats.bytes(each.to_bytes))), name: "size up to", nameLocation: "middle", nameGap: 26, ...axis_style(colors) },
+        yAxis: { type: "log", min: 1, name: "slowdown", ...axis_style(colors) },
+        tooltip: { ...tooltip_style(colors), trigger: "axis", formatter: (items) => {
+            const each = sizes[items[0].dataIndex];
+            return tip(`up to ${formats.bytes(each.to_bytes)}`, [[null, "messages", count(each.messages)], ...items.map((item) => [item.color, item.seriesName, formats.quantile_permille(each.slowdown_permille[item.seriesName], each.slowdown_permille.max)])]);
+        } },
+        series: quantiles.map((name, n) => ({
+            type: "line", name, symbol: "circle", symbolSize: 6, showAllSymbol: true, itemStyle: { color: color_of(n) }, lineStyle: { color: color_of(n), width: 1.8, type: dash_of(n) },
+            data: sizes.map((each) => Math.max(1, each.slowdown_permille[name] / 1000)),
+        })),
+    });
+    return chart("Slowdown over the size of messages; a table is below it", 300, option);
+}
+
+function completion_section({ message_sizes }, series) {
     const completions = series?.completions;
     if (!completions) return [element("p", { class: "note" }, "The page was made without samples.")];
-    const size = (each) => (each.to_bytes === null ? `above ${formats.bytes(each.above_bytes)}` : each.above_bytes === 0 ? `up to ${formats.bytes(each.to_bytes)}` : `${formats.bytes(each.above_bytes)} to ${formats.bytes(each.to_bytes)}`);
-    const sizes = completions.sizes.map((each) => ({ ...each, name: size(each) })).filter((each) => each.messages > 0);
+    const sizes = completions.sizes.map((each) => ({ ...each, name: formats.bytes(each.to_bytes) })).filter((each) => each.messages > 0);
+    const figures = Object.values(message_sizes).filter((each) => each.messages > 0);
     const flows = completions.flows.filter((each) => each.messages > 0);
     if (sizes.length === 0) return [element("p", {}, "No message was completed.")];
     let lines = sizes;
+    let of_slowdown = false;
+    const figure = slowdown_figure(figures);
     const option = (colors, width) => {
         const above = legend_of(lines.slice(0, 16).map((each) => each.name), width, colors);
         return {
             ...above,
             grid: { left: 60, right: 24, top: 56 + above.taller, bottom: 50 },
-            xAxis: { type: "log", ...axis_style(colors), axisLabel: time_labels(colors) },
+            xAxis: { type: "log", ...axis_style(colors), ...(of_slowdown ? { min: 1 } : { axisLabel: time_labels(colors) }) },
             yAxis: { type: "value", min: 0, max: 100, name: "% of messages", ...axis_style(colors) },
-            tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, formats.ns(item.value[2])]]) },
+            tooltip: { ...tooltip_style(colors), trigger: "item", formatter: (item) => tip(item.seriesName, [[null, `${item.value[1]} % within`, of_slowdown ? `${+item.value[0].toPrecision(3)}\u00d7` : formats.ns(item.value[2])]]) },
             series: lines.slice(0, 16).map((each, n) => ({
                 type: "line", name: each.name, step: "end", symbol: "circle", symbolSize: 5, showAllSymbol: true, itemStyle: { color: color_of(n) }, lineStyle: { color: color_of(n), width: 1.8, type: dash_of(n) },
-                data: each.ns.map((ns, i) => [Math.max(ns, 1) / 1000, completions.per_mille[i] / 10, ns]),
+                data: each.ns.map((ns, i) => [of_slowdown ? each.permille[i] / 1000 : Math.max(ns, 1) / 1000, completions.per_mille[i] / 10, ns]),
             })),
         };
     };
-    const picture = chart("Distribution of completion times; a table is below it", 340, option);
+    const picture = chart("Distribution of completion times and slowdowns; a table is below it", 340, option);
     const at = (each, share) => each.ns[completions.per_mille.indexOf(share)];
     const quantile = (share, head) => ({ head, get: (each) => at(each, share), show: formats.quantile_ns, longest: (each) => at(each, 1000) });
     const columns = (head) => [{ head, get: (each) => each.name }, { head: "Messages", get: (each) => each.messages },
         quantile(0, "min"), quantile(500, "p50"), quantile(900, "p90"), quantile(990, "p99"), quantile(999, "p999"), { head: "max", get: (each) => at(each, 1000), show: formats.ns }];
+    const shown = ["completion time by size of message", "slowdown by size of message", "completion time by flow"];
     return [
-        element("div", { class: "controls screen" }, choice("Lines by", ["size of message", "flow"], (n) => { lines = n === 0 ? sizes : flows; picture.draw(); })),
-        picture.box, table("By size", columns("Size"), sizes), folded("By flow", table("By flow", columns("Flow"), flows)),
+        figure.box, element("p", { class: "note" }, "Slowdown: completion time over that of the same message on an empty path."),
+        table("Slowdown by size", [
+            { head: "Size up to", get: (each) => formats.bytes(each.to_bytes) }, { head: "Messages", get: (each) => each.messages },
+            ...["p50", "p95", "p99", "max"].map((name) => ({ head: name, get: (each) => each.slowdown_permille[name], show: formats.quantile_permille, longest: (each) => each.slowdown_permille.max })),
+        ], figures),
+        element("div", { class: "controls screen" }, choice("Distribution of", shown, (n) => { lines = n === 2 ? flows : sizes; of_slowdown = n === 1; picture.draw(); })),
+        picture.box, table("Completion time by size", columns("Size up to"), sizes), folded("By flow", table("By flow", columns("Flow"), flows)),
     ];
 }

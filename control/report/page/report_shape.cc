@@ -64,6 +64,8 @@ constexpr std::array of_fabric{
     JsonPart{"collectives.#.{step_ns.p50 step_ns.p99 step_ns.max straggler.by_ns "
              "slowest_path.over_median_permille}",
              number_or_null},
+    JsonPart{"message_sizes.*.{above_bytes to_bytes messages}", part::number},
+    JsonPart{"message_sizes.*.slowdown_permille.{p50 p95 p99 max}", number_or_null},
     JsonPart{"balance.#.{switch links.#}", part::text},
     JsonPart{"balance.#.mean_load_ppm", part::number},
     JsonPart{"balance.#.{max_over_mean_permille jain_permille}", number_or_null},
