@@ -136,7 +136,7 @@ void CollectiveRank::begin(Time now) {
 void CollectiveRank::end(Time now) {
     steps_.back().ended = now;
     state_ = steps_.size() == settings_.collective.steps ? State::done : State::waiting;
-    due_ = now + settings_.collective.compute;
+    due_ = max(now, steps_.back().begun + settings_.collective.overlap) + settings_.collective.compute;
 }
 
 // Counts messages that have come, in the strand's order.

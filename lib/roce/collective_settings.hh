@@ -66,6 +66,7 @@ struct CollectiveSettings {
     std::uint32_t control_bytes = 0;  // of a receiver's clear-to-send for each message; 0: none
     std::uint32_t steps = 1;
     Duration compute{};  // between two steps
+    Duration overlap{};  // beside a step, from its beginning on; the next one waits for both
     Duration start{};    // of the first, from time 0
     // Links between the ranks of a server (hierarchical), which are no part of the network:
     Rate server_bandwidth = gigabits(3600);

@@ -162,7 +162,7 @@ TEST_GROUP(Threads) {
     }
     std::string check(const std::string& text, const std::string& label,
                       std::optional<Duration> duration = {}) {
-        const FabricPlan plan = plan_of(text);
+        const FabricPlan plan = plan_of(text + "\n[results]\ndepths = true\n");
         const std::string one = outcome_of(plan, 1, duration, label);
         CHECK_TRUE(one.size() > 1000);
         for (const unsigned threads : {2U, 3U, 5U}) {

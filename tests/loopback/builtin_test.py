@@ -57,6 +57,7 @@ BREAKS = {
                      ['host.default.recovery="go-back-n"']],
     "long-cables": [[f"{DEFAULT}.priority_group.3.xoff=10000"]],
     "microburst": [['flow.burst.message="1MB"', *NO_CC, 'switch.default.buffer.size="2MB"']],
+    "jobs": [NO_PFC, ['job.train.placement="packed"', 'job.moe.placement="packed"']],
     "pause-storm-alert": [['switch.default.watchdog.action="drop"'], [event(2, "leaf2: fault h8 storm_classes [4]")]],
     "pause-storm-drop": [['switch.default.watchdog.action="alert"']],
     "pause-storm-forward": [['switch.default.watchdog.action="drop"']],

@@ -85,6 +85,8 @@ Type<MessageConfig> message() {
         const std::string_view text = string != nullptr ? std::string_view(string->get()) : "";
         for (const auto& [word, kind] : distributions)
             if (text == word) return out = {kind}, true;
+        if (!text.empty() && (text.front() < '0' || text.front() > '9'))
+            return self.refuse(node, context, "is neither a size nor a distribution");
         std::uint64_t least = 0, most = 0;
         if (const std::size_t dots = text.find(".."); dots == text.npos) {
             if (!one.read(node, context, least)) return false;

@@ -116,7 +116,8 @@ schema::Rows<CollectiveConfig> collective_rows() {
         "two of hosts, all-to-all sends to all at once, trees reduce upward and broadcast downward, "
         "the double tree has half of the data in each of two, and hierarchical-allreduce has rings "
         "between servers.");
-    rows.required("hosts", &C::hosts, schema::names_of_hosts(), "Hosts, each with one rank.");
+    rows.key("hosts", &C::hosts, schema::names_of_hosts(),
+             "Hosts, each with one rank; those of its job where it has one.");
     rows.key(
         "group_size", &C::group_size, schema::optional_or(integer<std::uint32_t>(2, max_ranks), "all"),
         "Hosts of a group, in the order of ranks; all groups run the collective at the same time, each by "
@@ -167,6 +168,8 @@ schema::Rows<CollectiveConfig> collective_rows() {
     rows.key("steps", &C::steps, integer<std::uint32_t>(1, 10'000), "How often it is done.");
     rows.key("compute", &C::compute, schema::time({}, max_time, "1ms"),
              "Time that a rank computes between two steps.");
+    rows.key("overlap", &C::overlap, schema::time({}, max_time, "1ms"),
+             "Time that a rank computes beside each step, from its beginning on.");
     rows.key("start", &C::start, schema::time({}, max_time, "1ms"), "When the first step begins.");
     rows.key(
         "rank_order", &C::rank_order, order_of_ranks(),

@@ -18,6 +18,7 @@ using schema::Rows;
 constexpr std::string_view defaults_name = "default";
 constexpr std::size_t max_collectives = 64;
 constexpr std::size_t max_workloads = 64;
+constexpr std::size_t max_jobs = 64;
 constexpr std::size_t max_phases = 64;
 constexpr std::size_t max_asserts = 1'000;
 constexpr std::size_t max_expected = 64;
@@ -124,6 +125,8 @@ Rows<ResultsConfig> results_rows() {
         "depths", &ResultsConfig::depths, schema::boolean(),
         "The report and its phases have depth_bytes: of each queue that held packets the mean, p50, p99 and "
         "most over time.");
+    rows.key("alone", &ResultsConfig::alone, schema::boolean(),
+             "Each [[job]] runs once more by itself, and the report says what others cost it, and where.");
     return rows;
 }
 
@@ -154,6 +157,7 @@ void for_each_list(Fabric& fabric, const Use& use) {
     use("flow", drawn_rows(schema::flow_rows()), fabric.flows, max_flows);
     use("collective", collective_rows(), fabric.collectives, max_collectives);
     use("workload", workload_rows(), fabric.workloads, max_workloads);
+    use("job", job_rows(), fabric.jobs, max_jobs);
     use("event", schema::event_rows(), fabric.events, max_events);
     use("phase", phase_rows(), fabric.scenario.phases, max_phases);
     use("assert", assert_rows(), fabric.scenario.asserts, max_asserts);
@@ -167,9 +171,9 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        static constexpr std::array<std::string_view, 15> sections{
-            "topology", "routing", "node",  "link",   "switch", "host", "flow",   "collective",
-            "workload", "event",   "phase", "assert", "vary",   "find", "results"};
+        static constexpr std::array<std::string_view, 16> sections{
+            "topology", "routing", "node",  "link",  "switch", "host", "flow", "collective",
+            "workload", "job",     "event", "phase", "assert", "vary", "find", "results"};
         top_rows().read(document_, context, fabric_, sections);
         ScenarioConfig& scenario = fabric_.scenario;
         with_table("topology", context, [&](const toml::node&, const toml::table& table) {
@@ -417,6 +421,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[[flow]]", drawn_rows());
     add("[[collective]]", collective_rows());
     add("[[workload]]", workload_rows());
+    add("[[job]]", job_rows());
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());

@@ -55,6 +55,27 @@ struct WorkloadConfig : FlowListSettings {
     std::string name;  // empty: the file's, without its folder and ending
     std::string file;  // relative to the fabric's
     SourcePlace place;
+
+    std::string usual_name() const;
+};
+
+// The hosts that a job takes: those named, or so many; neither: all that are free.
+struct JobHosts {
+    std::uint32_t count = 0;
+    std::vector<std::string> names;
+    bool operator==(const JobHosts&) const = default;
+};
+
+// [[job]]: collectives and workloads that do a job together, and where it lies.
+struct JobConfig {
+    std::string name;
+    std::vector<std::string> work;  // names of collectives and workloads
+    JobHosts hosts;
+    std::vector<std::string> placement{"packed"};  // or "spread", "random", or the hosts
+    Duration start{};                              // added to theirs
+    std::optional<std::uint64_t> seed;             // of a random placement; nothing: the file's
+    bool share = false;                            // its hosts may have other jobs
+    SourcePlace place;
 };
 
 // From `from` to `to` of the run; nothing: to its end. Phases do not overlap.
@@ -111,6 +132,7 @@ struct ScenarioConfig {
 struct ResultsConfig {
     bool messages = false;  // messages.csv
     bool depths = false;    // of queues over time
+    bool alone = false;     // what other jobs cost each job
 };
 
 struct FabricConfig {
@@ -127,6 +149,7 @@ struct FabricConfig {
     std::vector<FlowConfig> flows;
     std::vector<CollectiveConfig> collectives;
     std::vector<WorkloadConfig> workloads;
+    std::vector<JobConfig> jobs;
     std::vector<EventConfig> events;  // in order of time
     ResultsConfig results;
     ScenarioConfig scenario;

@@ -12,6 +12,7 @@
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/fabric/plan/drawn_flows.hh"
+#include "control/fabric/plan/plan_names.hh"
 #include "dataplane/base/described.hh"
 #include "dataplane/base/packet_pool.hh"
 #include "lib/values/rng.hh"
@@ -26,12 +27,13 @@ constexpr std::uint64_t max_steps = 4'000'000;         // of hosts in collective
 constexpr std::size_t fib_tables = 256;                // the least
 constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
 
-class Planner {
+class Planner : PlanNames {
   public:
-    Planner(FabricPlan& plan, const Stage& stage) : plan_(plan), file_(plan.file), stage_(stage) {}
+    Planner(FabricPlan& plan, const Stage& stage)
+        : PlanNames(plan), plan_(plan), file_(plan.file), stage_(stage) {}
 
     std::vector<ConfigError> plan() {
-        if (!make_topology()) return std::move(errors_);
+        if (!make_topology()) return std::move(errors());
         for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
             plan_.nodes.emplace(plan_.topology.nodes[node].name, node);
         for (NodeId node = 0; node < plan_.topology.nodes.size(); ++node)
@@ -39,21 +41,18 @@ class Planner {
         plan_.addresses = AddressPlan(plan_.topology);
         check_names();
         expand_flows();
+        if (!place_jobs(plan_, *this)) return std::move(errors());
         expand_collectives();
         read_workloads();
-        if (errors_.empty()) make_switches();
-        if (errors_.empty()) {
+        if (errors().empty()) make_switches();
+        if (errors().empty()) {
             for (std::size_t n = 0; n < plan_.collectives.size(); ++n) check_collective(n);
             for (const WorkloadPlan& each : plan_.workloads) check_workload(each);
         }
-        return std::move(errors_);
+        return std::move(errors());
     }
 
   private:
-    void refuse(SourcePlace place, std::string path, std::string wrong, std::string remedy) {
-        errors_.push_back({file_.file, place, std::move(path), std::move(wrong), {}, std::move(remedy)});
-    }
-
     bool make_topology() {
         if (file_.topology && (!file_.nodes.empty() || !file_.links.empty())) {
             refuse({}, "topology", "the file has nodes or links of its own, too", "leave one out");
@@ -73,17 +72,6 @@ class Planner {
         return true;
     }
 
-    bool is(const std::string& name, bool host) const {
-        const auto found = plan_.nodes.find(name);
-        return found != plan_.nodes.end() && plan_.topology.nodes[found->second].is_host == host;
-    }
-    void unknown(SourcePlace place, std::string path, const std::string& name, bool host) {
-        const std::string near = nearest_name(name, plan_.topology.names(host));
-        refuse(place, std::move(path),
-               fmt::format("there is no {} {}", host ? "host" : "switch", in_quotes(name)),
-               near.empty() ? "see sluice-fabric check" : fmt::format("write {}", near));
-    }
-
     void check_names() {
         for (const auto& [name, config] : file_.switches)
             if (!is(name, false)) unknown(place_of(config), "switch." + config_key(name), name, false);
@@ -92,46 +80,6 @@ class Planner {
     }
     static SourcePlace place_of(const Config& config) {
         return config.source.places.empty() ? SourcePlace{} : config.source.places.begin()->second;
-    }
-
-    // "h1..h8", a switch's name for its hosts, "all".
-    std::vector<std::string> expand(const std::vector<std::string>& names, SourcePlace place,
-                                    const std::string& path) {
-        std::vector<std::string> hosts;
-        std::set<std::string_view> there;
-        const auto add = [&](const std::string& name) {
-            if (!there.insert(plan_.nodes.find(name)->first).second) return;
-            hosts.push_back(name);
-            ++named_;
-        };
-        for (const std::string& name : names) {
-            if (is(name, true)) {
-                add(name);
-            } else if (name == "all") {
-                for (const Node& node : plan_.topology.nodes)
-                    if (node.is_host) add(node.name);
-            } else if (is(name, false)) {
-                for (const LinkId link : plan_.topology.nodes[plan_.nodes.at(name)].links)
-                    for (const LinkEnd& end : plan_.topology.links[link].ends)
-                        if (plan_.topology.nodes[end.node].is_host) add(plan_.topology.nodes[end.node].name);
-            } else if (const std::size_t dots = name.find(".."); dots != name.npos) {
-                const std::string first = name.substr(0, dots), last = name.substr(dots + 2);
-                if (!is(first, true)) {
-                    unknown(place, path, first, true);
-                } else if (!is(last, true)) {
-                    unknown(place, path, last, true);
-                } else {
-                    if (plan_.nodes.at(last) < plan_.nodes.at(first))
-                        refuse(place, path, fmt::format("{} ends before it begins", in_quotes(name)),
-                               "turn it round");
-                    for (NodeId node = plan_.nodes.at(first); node <= plan_.nodes.at(last); ++node)
-                        if (plan_.topology.nodes[node].is_host) add(plan_.topology.nodes[node].name);
-                }
-            } else {
-                unknown(place, path, name, true);
-            }
-        }
-        return hosts;
     }
 
     void expand_flows() {
@@ -143,6 +91,7 @@ class Planner {
             if (is_drawn) drawn_.push_back({static_cast<std::uint32_t>(n), is_random});
             flow.from = expand(flow.from, flow.place, path + ".from");
             flow.to = expand(flow.to, flow.place, path + ".to");
+            named_ += flow.from.size() + flow.to.size();
             if (named_ > max_named)
                 return refuse(flow.place, path,
                               fmt::format("flows name more than {} hosts in all", max_named),
@@ -151,7 +100,7 @@ class Planner {
                 !count_pairs(std::uint64_t{flow.qps} * flow.from.size() * flow.to.size(), flow.place, path))
                 return;
         }
-        if (errors_.empty()) errors_ = draw_flows(plan_, drawn_);
+        if (errors().empty()) errors() = draw_flows(plan_, drawn_);
     }
 
     bool count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
@@ -170,7 +119,8 @@ class Planner {
             if (each.name.empty()) each.name = to_string(each.kind);
             if (!take_name(each.name, each.place, path)) return;
             each.hosts = expand(each.hosts, each.place, path + ".hosts");
-            if (!errors_.empty()) return;
+            if (!errors().empty()) return;
+            job_of(n, &JobPlan::collectives).hosts = each.hosts;
             if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
                 return refuse(each.place, path, wrong.substr(0, wrong.find("; do: ")),
                               wrong.substr(wrong.find("; do: ") + 6));
@@ -210,25 +160,33 @@ class Planner {
     void read_workloads() {
         if (file_.workloads.empty()) return;
         const std::vector<std::string> hosts = plan_.topology.names(true);
+        const std::size_t drawn = plan_.workloads.size();
         for (std::size_t n = 0; n < file_.workloads.size(); ++n) {
             WorkloadConfig& each = file_.workloads[n];
             const std::string path = fmt::format("workload[{}]", n);
-            if (each.name.empty()) each.name = std::filesystem::path(each.file).stem().string();
+            each.name = each.usual_name();
             if (!take_name(each.name, each.place, path)) continue;
             for (const auto& [theirs, ours] : each.hosts)
                 if (!is(ours, true))
                     unknown(each.place, fmt::format("{}.hosts.{}", path, config_key(theirs)), ours, true);
             stage_("workloads", n, file_.workloads.size());
             const auto file = std::filesystem::path(file_.file).parent_path() / each.file;
-            auto list = read_flow_list(file.string(), hosts, each);
+            JobPlan& job = job_of(n, &JobPlan::workloads);
+            auto list = read_flow_list(file.string(), job.is_placed ? job.hosts : hosts, each);
             if (!list) {
                 refuse_list(std::move(list.error()), each.place, path);
                 continue;
             }
+            if (job.is_placed)
+                renumber(*list, job, hosts);
+            else
+                job.hosts = hosts_of(*list, hosts);
             const auto flow = static_cast<std::uint32_t>(file_.flows.size());
             file_.flows.push_back(flow_of(each, *list));
             plan_.workloads.push_back({path, file.string(), flow, std::move(*list)});
         }
+        for (JobPlan& job : plan_.jobs)
+            for (std::size_t& workload : job.workloads) workload += drawn;
     }
 
     // True when the sender's switch puts a DSCP into the class.
@@ -247,6 +205,31 @@ class Planner {
             if (const NodeId sender = plan_.nodes.at(host); !has_class(sender, *tc))
                 return refuse(file_.collectives[n].place, fmt::format("collective[{}].control_class", n),
                               no_class(sender, *tc), "map a DSCP to it there, or write another class");
+    }
+
+    JobPlan& job_of(std::size_t part, std::vector<std::size_t> JobPlan::*list) {
+        return *std::ranges::find_if(
+            plan_.jobs, [&](const JobPlan& job) { return std::ranges::count(job.*list, part) != 0; });
+    }
+
+    static std::vector<std::string> hosts_of(const FlowList& list, const std::vector<std::string>& hosts) {
+        std::vector<bool> takes_part(hosts.size());
+        for (const ListedFlow& flow : list.flows) takes_part[flow.from] = takes_part[flow.to] = true;
+        std::vector<std::string> found;
+        for (std::size_t n = 0; n < hosts.size(); ++n)
+            if (takes_part[n]) found.push_back(hosts[n]);
+        return found;
+    }
+
+    // From places among the job's hosts to those among all.
+    static void renumber(FlowList& list, const JobPlan& job, const std::vector<std::string>& hosts) {
+        std::vector<std::uint32_t> place_of;
+        for (const std::string& name : job.hosts)
+            place_of.push_back(static_cast<std::uint32_t>(std::ranges::find(hosts, name) - hosts.begin()));
+        for (ListedFlow& flow : list.flows) {
+            flow.from = place_of[flow.from];
+            flow.to = place_of[flow.to];
+        }
     }
 
     // Each class has a DSCP at its sender, and each host a number for each of its queue pairs.
@@ -277,7 +260,7 @@ class Planner {
     void refuse_list(std::vector<ConfigError> errors, SourcePlace place, const std::string& path) {
         for (ConfigError& error : errors)
             if (error.place.line != 0)
-                errors_.push_back(std::move(error));
+                this->errors().push_back(std::move(error));
             else
                 refuse(place, path + ".file", fmt::format("{}: {}", in_quotes(error.file), error.wrong),
                        std::move(error.remedy));
@@ -295,7 +278,7 @@ class Planner {
                     plan_.switch_of[other] = plan_.switches.size();
             plan_.switches.push_back({plan_.topology.nodes[node].name, node, make_switch(node)});
         }
-        if (!errors_.empty()) return;
+        if (!errors().empty()) return;
         auto routes = routes_without(plan_, {}, stage_);
         for (std::size_t n = 0; n < routes.size(); ++n)
             for (RouteConfig& route : routes[n]) add(plan_.switches[n].config, std::move(route));
@@ -367,7 +350,6 @@ class Planner {
     FabricPlan& plan_;
     FabricConfig& file_;
     const Stage& stage_;
-    std::vector<ConfigError> errors_;
     std::vector<DrawnFlow> drawn_;
     std::set<std::string> names_;  // of flows, collectives and workloads
     std::size_t named_ = 0;        // hosts, by flows

@@ -65,6 +65,14 @@ struct WorkloadPlan {
     FlowList list;
 };
 
+// A [[job]], or a collective or a workload that no job names.
+struct JobPlan {
+    std::string name;
+    std::vector<std::string> hosts;                   // in the order of ranks, before rank_order
+    bool is_placed = false;                           // by a [[job]]
+    std::vector<std::size_t> collectives, workloads;  // of the plan's
+};
+
 struct FabricPlan {
     // Flows and collectives name hosts one by one; each collective and each workload has a flow, too.
     FabricConfig file;
@@ -76,6 +84,7 @@ struct FabricPlan {
     std::vector<NodeId> hosts;                          // in order
     std::vector<CollectivePlan> collectives;            // of the file's
     std::vector<WorkloadPlan> workloads;                // drawn flows first
+    std::vector<JobPlan> jobs;                          // those of the file, then the others
     std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
 
     // The switch, or the switch of a host.

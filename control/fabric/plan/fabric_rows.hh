@@ -7,11 +7,13 @@
 namespace sluice::fabric {
 
 inline constexpr Duration max_time = seconds(1000);  // that a fabric's file may name
+inline constexpr std::uint32_t max_job_hosts = 16'384;
 
 schema::Rows<CollectiveConfig> collective_rows();
 // The keys of a fabric's [[flow]] beside those of sluiced.
 schema::Rows<FlowConfig> drawn_rows(schema::Rows<FlowConfig> rows = {});
 schema::Rows<WorkloadConfig> workload_rows();
+schema::Rows<JobConfig> job_rows();
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();
 schema::Rows<FindConfig> find_rows();

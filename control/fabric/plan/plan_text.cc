@@ -90,6 +90,18 @@ std::string workloads_text(const FabricPlan& plan) {
     return text;
 }
 
+// Where each job lies.
+std::string jobs_text(const FabricPlan& plan, const Most& most) {
+    std::string text;
+    for (const JobPlan& job : plan.jobs) {
+        if (!job.is_placed) continue;
+        const std::vector<std::string_view> hosts(job.hosts.begin(), job.hosts.end());
+        text += fmt::format("job {}: {} on {}\n", in_quotes(job.name), print_count(hosts.size(), "host"),
+                            join_briefly(hosts, ", ", most.names));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string plan_text(const FabricPlan& plan, bool all) {
@@ -102,7 +114,7 @@ std::string plan_text(const FabricPlan& plan, bool all) {
                     print_count(plan.topology.links.size(), "link"),
                     print_count(plan.file.flows.size(), "flow"), grouped_text(packets), packet_bytes_of(plan),
                     packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
-    text += workloads_text(plan);
+    text += jobs_text(plan, most) + workloads_text(plan);
     TextTable cables("link<24|speed<10|cable>8|address<18|MAC<20|address<18|MAC<", most.rows);
     for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
         const Link& link = plan.topology.links[id];

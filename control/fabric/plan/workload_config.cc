@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/schema_sections.hh"
@@ -90,6 +91,10 @@ schema::Rows<WorkloadConfig> workload_rows() {
         "Hosts by the list's names for them. Other names are those of the fabric's hosts, and a number N "
         "is the N-th host, from 0.");
     return rows;
+}
+
+std::string WorkloadConfig::usual_name() const {
+    return name.empty() ? std::filesystem::path(file).stem().string() : name;
 }
 
 FlowConfig flow_of(const WorkloadConfig& workload, const FlowList& list) {

@@ -66,34 +66,30 @@ std::vector<CollectivePath> paths_of(const std::vector<Member>& members, std::ui
     return paths;
 }
 
-std::string_view state_of(const std::vector<Member>& members) {
+JobState state_of(const std::vector<Member>& members) {
     const auto in = [&](Rank::State state) {
         return [state](const Member& each) { return each.rank->state() == state; };
     };
-    if (std::ranges::any_of(members, in(Rank::State::failed))) return "failed";
-    return std::ranges::all_of(members, in(Rank::State::done)) ? "done" : "running";
+    if (std::ranges::any_of(members, in(Rank::State::failed))) return JobState::failed;
+    return std::ranges::all_of(members, in(Rank::State::done)) ? JobState::done : JobState::running;
 }
 
-struct Straggler {
-    Json host, by_ns;  // null: no step ended
-    std::size_t steps = 0;
-};
-
-Straggler straggler_of(const std::vector<Member>& members, std::size_t first, std::size_t steps) {
-    std::vector<std::vector<std::int64_t>> behind(members.size());  // of each, where it was last
-    for (std::size_t step = first; step < steps; ++step) {
-        const Time begun = members.front().rank->steps()[step].begun;
-        std::vector<std::int64_t> received;
-        for (const Member& each : members)
-            received.push_back((*each.rank->steps()[step].received - begun).ps);
-        const auto last = std::ranges::max_element(received) - received.begin();
-        behind[static_cast<std::size_t>(last)].push_back(received[static_cast<std::size_t>(last)] -
-                                                         quantile(received, 500));
+// `number`: of a step that all have ended.
+CollectiveStep step_of(const std::vector<Member>& members, std::size_t number) {
+    CollectiveStep step{number, members.front().rank->steps()[number].begun, {}, 0, {}, {}};
+    const Time begun = step.begun;
+    std::vector<std::int64_t> received;
+    for (const Member& each : members) {
+        const Rank::Step& own = each.rank->steps()[number];
+        step.begun = min(step.begun, own.begun);
+        step.ended = max(step.ended, *own.ended);
+        received.push_back((*own.received - begun).ps);
     }
-    const auto most = std::ranges::max_element(behind, {}, &std::vector<std::int64_t>::size);
-    if (most->empty()) return {};
-    return {*members[static_cast<std::size_t>(most - behind.begin())].name, quantile(*most, 500) / 1000,
-            most->size()};
+    const auto last = std::ranges::max_element(received);
+    step.rank = static_cast<std::size_t>(last - received.begin());
+    step.last = *members[step.rank].name;
+    step.behind = {*last - quantile(received, 500)};
+    return step;
 }
 
 struct SlowestPath {
@@ -129,7 +125,7 @@ SlowestPath slowest_path_of(const CollectiveMoment& from, const CollectiveMoment
 struct CollectiveSource {
     const CollectiveConfig& config;
     const roce::CollectiveSettings& settings;
-    const std::vector<Member>& members;
+    JobState state;
     const std::vector<std::int64_t>& times;  // of steps, in ps
     double mean;
     std::int64_t completion;
@@ -157,25 +153,63 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
     const CollectivePlan& plan = fabric.plan().collectives[id];
     const CollectiveConfig& config = fabric.plan().file.collectives[id];
     const std::vector<Member> members = members_of(fabric, id);
+    std::vector<CollectiveStep> steps;
     std::vector<std::int64_t> times;
     std::int64_t sum = 0, completion = 0;
-    for (std::size_t step = from.steps; step < to.steps; ++step) {
-        Time begun = members.front().rank->steps()[step].begun, ended = begun;
-        for (const Member& each : members) {
-            begun = min(begun, each.rank->steps()[step].begun);
-            ended = max(ended, *each.rank->steps()[step].ended);
-        }
-        times.push_back((ended - begun).ps);
+    for (std::size_t number = from.steps; number < to.steps; ++number) {
+        const CollectiveStep& step = steps.emplace_back(step_of(members, number));
+        times.push_back(step.took().ps);
         sum += times.back();
-        completion = (ended - Time{} - plan.settings.start).ps;
+        completion = (step.ended - Time{} - plan.settings.start).ps;
     }
     const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
-    return json_of(collective_figures,
-                   {config, plan.settings, members, times, mean, completion,
-                    straggler_of(members, from.steps, to.steps), slowest_path_of(from, to)});
+    return json_of(collective_figures, {config, plan.settings, state_of(members), times, mean, completion,
+                                        straggler_of(steps), slowest_path_of(from, to)});
 }
 
 }  // namespace
+
+std::vector<CollectiveStep> collective_steps(const Fabric& fabric, std::uint32_t collective) {
+    const std::vector<Member> members = members_of(fabric, collective);
+    std::vector<CollectiveStep> steps;
+    for (std::size_t number = 0; number < ended_steps(members); ++number)
+        steps.push_back(step_of(members, number));
+    return steps;
+}
+
+JobState collective_state(const Fabric& fabric, std::uint32_t collective) {
+    return state_of(members_of(fabric, collective));
+}
+
+std::string_view to_string(JobState state) {
+    switch (state) {
+        case JobState::running:
+            return "running";
+        case JobState::done:
+            return "done";
+        case JobState::failed:
+            break;
+    }
+    return "failed";
+}
+
+Straggler straggler_of(std::span<const CollectiveStep> steps) {
+    struct Last {
+        std::string host;
+        std::vector<std::int64_t> behind;
+    };
+    std::map<std::size_t, Last> by_rank;
+    for (const CollectiveStep& step : steps) {
+        Last& last = by_rank[step.rank];
+        last.host = step.last;
+        last.behind.push_back(step.behind.ps);
+    }
+    const auto most =
+        std::ranges::max_element(by_rank, {}, [](const auto& each) { return each.second.behind.size(); });
+    if (most == by_rank.end()) return {};
+    const Last& last = most->second;
+    return {last.host, quantile(last.behind, 500) / 1000, last.behind.size()};
+}
 
 std::vector<CollectiveMoment> collective_moments(const Fabric& fabric) {
     std::vector<CollectiveMoment> moments;

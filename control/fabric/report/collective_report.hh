@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "control/fabric/run/fabric.hh"
@@ -22,6 +24,28 @@ struct CollectiveMoment {
     std::vector<CollectivePath> paths;  // always in the same order
 };
 std::vector<CollectiveMoment> collective_moments(const Fabric& fabric);
+
+// A step that all ranks have ended.
+struct CollectiveStep {
+    std::size_t number;
+    Time begun, ended;  // of the first rank, and of the last
+    std::size_t rank;   // whose data was complete last,
+    std::string last;   // and its host
+    Duration behind;    // the median host, in that
+
+    Duration took() const { return ended - begun; }
+};
+std::vector<CollectiveStep> collective_steps(const Fabric& fabric, std::uint32_t collective);
+enum class JobState : std::uint8_t { running, done, failed };
+std::string_view to_string(JobState state);
+JobState collective_state(const Fabric& fabric, std::uint32_t collective);
+
+// The host that ended most steps last, and the median time by which its data was behind the median host's.
+struct Straggler {
+    nlohmann::ordered_json host, by_ns;  // null: there was no step
+    std::size_t steps = 0;
+};
+Straggler straggler_of(std::span<const CollectiveStep> steps);
 
 // In the file's order. Times are those of steps that all ranks have ended, from the first rank's beginning to
 // the last one's end; bandwidths are those of their mean, as nccl-tests defines them (doc/PERFORMANCE.md):

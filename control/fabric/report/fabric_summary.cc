@@ -9,6 +9,7 @@
 #include "control/config/schema/values.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/job_report.hh"
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/report/size_report.hh"
 #include "control/report/figures/measure.hh"
@@ -224,9 +225,10 @@ std::string balance_table(const Json& balance) {
 }  // namespace
 
 std::string summarise(const Json& report) {
-    std::string text = verdict_text(report) + tier_table(report) + collective_table(report["collectives"]) +
-                       flow_table(report["flows"]) + size_table(report["message_sizes"]) +
-                       link_table(report) + balance_table(report["balance"]);
+    std::string text = verdict_text(report) + tier_table(report) + job_table(report["jobs"]) +
+                       collective_table(report["collectives"]) + flow_table(report["flows"]) +
+                       size_table(report["message_sizes"]) + link_table(report) +
+                       balance_table(report["balance"]);
     std::vector<std::string> pauses;
     std::istringstream why(why_text(report["pause_trees"], {}));
     for (std::string line; std::getline(why, line);) pauses.push_back(line);

@@ -23,8 +23,16 @@ std::string field(std::string_view text) {
 }  // namespace
 
 MessageRows::MessageRows(const FabricPlan& plan, std::function<void(std::string_view)> write)
-    : plan_(plan), write_(std::move(write)), jobs_(flow_names(plan.world())), list_of_(jobs_.size()) {
+    : plan_(plan),
+      write_(std::move(write)),
+      names_(flow_names(plan.world())),
+      jobs_(names_),
+      list_of_(names_.size()) {
     for (const WorkloadPlan& each : plan.workloads) list_of_[each.flow] = &each.list;
+    for (const JobPlan& job : plan.jobs) {
+        for (const std::size_t n : job.collectives) jobs_[plan.collectives[n].flow] = job.name;
+        for (const std::size_t n : job.workloads) jobs_[plan.workloads[n].flow] = job.name;
+    }
     write_(
         "job,name,source,destination,bytes,start_ns,end_ns,completion_ns,ideal_ns,slowdown,"
         "retransmitted_packets,cnps,paused_ns,queue_pair,path,state\n");
@@ -41,9 +49,9 @@ void MessageRows::take(std::span<EndedMessage> messages) {
 }
 
 std::string MessageRows::name_of(const EndedMessage& message) const {
-    if (message.listed == nullptr) return jobs_[message.flow];
+    if (message.listed == nullptr) return names_[message.flow];
     const std::string_view name = list_of_[message.flow]->name_of(*message.listed);
-    return name.empty() ? fmt::format("{}.{}", jobs_[message.flow], message.listed->number)
+    return name.empty() ? fmt::format("{}.{}", names_[message.flow], message.listed->number)
                         : std::string(name);
 }
 

@@ -259,6 +259,14 @@ Json pause_trees_json(const Fabric& fabric) {
     for (const auto& [root, tree] : longest_first(trees)) {
         Json hosts = Json::object();
         for (const auto& [node, ps] : tree->hosts) hosts[plan.topology.nodes[node].name] = ps / 1000;
+        Json jobs = Json::object();
+        for (const JobPlan& job : plan.jobs) {
+            std::int64_t ps = 0;
+            for (const std::string& host : job.hosts)
+                if (const auto waited = tree->hosts.find(plan.nodes.at(host)); waited != tree->hosts.end())
+                    ps += waited->second;
+            if (ps != 0) jobs[job.name] = ps / 1000;
+        }
         Json chains = Json::array();
         for (const auto& [chain, sum] : longest_first(tree->chains)) {
             if (chains.size() == max_chains) break;
@@ -280,11 +288,34 @@ Json pause_trees_json(const Fabric& fabric) {
                         {"paused_ns", tree->ps / 1000},
                         {"hops", tree->hops},
                         {"hosts", std::move(hosts)},
+                        {"jobs", std::move(jobs)},
                         {"chains", std::move(chains)},
                         {"victims", victims},
                         {"worst_victims", std::move(worst)}});
     }
     return json;
+}
+
+PauseBlame blame_between(const Fabric& fabric, const std::vector<NodeId>& hosts, Time from, Time until) {
+    const PauseWatch& watch = fabric.pauses();
+    std::map<std::pair<PauseRoot, NodeId>, Duration> waits;
+    for (std::uint32_t id = 0; id < watch.pauses().size(); ++id) {
+        const PauseRecord& pause = watch.pauses()[id];
+        if (pause.from >= until || (pause.until && *pause.until <= from)) continue;
+        const PauseWatch::Peer& paused = watch.peer(pause.device, pause.port);
+        if (paused.device != PauseRecord::none || std::ranges::count(hosts, paused.node) == 0) continue;
+        for_each_chain(watch, id, fabric.now(), [&](const PauseChain& chain) {
+            const Time begin = max(chain.from, from), end = min(chain.until, until);
+            if (begin < end) {
+                Duration& waited = waits[{root_of(watch, chain), paused.node}];
+                waited = waited + (end - begin);
+            }
+        });
+    }
+    const auto longest = std::ranges::max_element(waits, {}, [](const auto& each) { return each.second.ps; });
+    if (longest == waits.end()) return {};
+    const auto& [root, host] = longest->first;
+    return {longest->second, host, root_text(fabric.plan(), watch, root)};
 }
 
 std::string culprit_of(const Json& trees) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "control/fabric/run/pause_watch.hh"
 #include "control/report/figures/shaped_json.hh"
@@ -20,6 +21,14 @@ nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);
 // A row for each of the groups that paused their senders longest, in the order of switches and ports: the
 // share of each bin of time that was paused, by root.
 nlohmann::ordered_json timeline_json(const Fabric& fabric);
+
+// The root that kept one of `hosts` paused longest between two moments, and that host.
+struct PauseBlame {
+    Duration waited{};
+    NodeId host = 0;
+    std::string root;  // as a sentence; empty: none of them was paused
+};
+PauseBlame blame_between(const Fabric& fabric, const std::vector<NodeId>& hosts, Time from, Time until);
 
 // The node at which most time of pauses began: a host that takes packets too slowly, else the switch whose
 // queue stood; empty: nobody was paused.

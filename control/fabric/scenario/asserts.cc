@@ -61,6 +61,7 @@ Label names_in_fabric(const FabricPlan& plan, std::span<const std::string> withi
     if (label == "link") return LabelNames{names_in(plan.topology.links)};
     if (label == "direction") return LabelNames{{"0", "1"}};
     if (label == "collective") return LabelNames{names_in(plan.file.collectives), true};
+    if (label == "job") return LabelNames{names_in(plan.jobs)};
     if (label == "phase") return LabelNames{};  // an assertion says of which phase it is by itself
     if (label == "flow") return LabelNames{flow_names(plan.world()), true};
     if (label == "host" && within.size() == 1) return LabelNames{plan.topology.names(true)};

@@ -69,6 +69,16 @@ Json figures_of(const Json& report) {
         figures[name + "step_max_ns"] = each["step_ns"]["max"];
         figures[name + "bus_bandwidth_bps"] = each["bus_bandwidth_bps"];
     }
+    for (const auto& [job, each] : report["jobs"].items()) {
+        if (!each["placed"].get<bool>()) continue;
+        const std::string name = "jobs." + job + ".";
+        figures[name + "step_p50_ns"] = each["step_ns"]["p50"];
+        figures[name + "step_max_ns"] = each["step_ns"]["max"];
+        figures[name + "completion_ns"] = each["completion_ns"];
+        figures[name + "exposed_ns"] = each["exposed_ns"];
+        figures[name + "bus_bandwidth_bps"] = each["bus_bandwidth_bps"];
+        if (each.contains("lost_permille")) figures[name + "lost_permille"] = each["lost_permille"];
+    }
     return figures;
 }
 

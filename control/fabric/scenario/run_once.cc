@@ -6,12 +6,14 @@
 #include "control/fabric/report/depth_report.hh"
 #include "control/fabric/report/ended_messages.hh"
 #include "control/fabric/report/fabric_report.hh"
+#include "control/fabric/report/job_report.hh"
 #include "control/fabric/report/message_rows.hh"
 #include "control/fabric/report/phase_report.hh"
 #include "control/fabric/report/series.hh"
 #include "control/fabric/report/size_report.hh"
 #include "control/fabric/run/commands.hh"
 #include "control/fabric/run/sockets.hh"
+#include "control/fabric/scenario/interference.hh"
 #include "control/report/figures/report.hh"
 
 namespace sluice::fabric {
@@ -100,10 +102,12 @@ tl::unexpected<NoRun> never_judged(const std::vector<ConfigError>& errors) {
 }
 
 // Errors of assertions, on a run in which nothing has happened.
-std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric, const SizeReport& sizes) {
+std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric, const SizeReport& sizes,
+                                       const FlowProgress& progress) {
     RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
                     collective_moments(fabric)};
     start.figures["message_sizes"] = sizes.json();
+    start.figures["jobs"] = jobs_json(fabric, progress);
     return asserts.check(start.figures, phase_report(fabric, start, start));
 }
 
@@ -113,6 +117,12 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     const bool judges = options.asserts != nullptr && !options.asserts->empty();
     if (judges)
         if (const auto wrong = options.asserts->check(plan); !wrong.empty()) return never_judged(wrong);
+    nlohmann::ordered_json alone = nlohmann::ordered_json::object();
+    if (plan.file.results.alone) {
+        auto ran = jobs_alone(plan, options);
+        if (!ran) return no_run(ran.error());
+        alone = std::move(*ran);
+    }
     auto made = Fabric::create(plan, {options.interactive, options.threads, options.stage});
     if (!made) return no_run(made.error());
     Fabric& fabric = **made;
@@ -121,17 +131,22 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     std::optional<MessageRows> rows;
     if (options.messages && plan.file.results.messages) rows.emplace(plan, options.messages);
     SizeReport sizes(plan);
-    EndedMessages messages(fabric, rows.has_value(), [&](std::span<EndedMessage> ended) {
-        sizes.add(ended);
-        if (rows) rows->take(ended);
-    });
+    FlowProgress progress(plan);
+    JobTraffic traffic(plan);
+    EndedMessages messages(fabric, rows.has_value() || plan.file.results.alone,
+                           [&](std::span<EndedMessage> ended) {
+                               sizes.add(ended);
+                               progress.add(ended);
+                               traffic.add(ended);
+                               if (rows) rows->take(ended);
+                           });
     const auto goes_on = [&] {
         if (series) series->sample_instant();
         messages.look();
         return options.goes_on(fabric);
     };
     if (judges)
-        if (const auto wrong = wrong_asserts(*options.asserts, fabric, sizes); !wrong.empty())
+        if (const auto wrong = wrong_asserts(*options.asserts, fabric, sizes, progress); !wrong.empty())
             return never_judged(wrong);
     std::optional<DepthReport> depths;
     if (plan.file.results.depths) depths.emplace(fabric);
@@ -159,6 +174,8 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     if (std::string error = fabric.loop().gave_up(); !error.empty())
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
+    outcome.report["jobs"] = jobs_json(fabric, progress);
+    add_losses(outcome.report["jobs"], alone, plan, traffic);
     outcome.report["message_sizes"] = sizes.json();
     if (depths) outcome.report["depth_bytes"] = depths->of_run();
     if (series) outcome.series = series->json(sizes);

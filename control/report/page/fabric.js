@@ -151,6 +151,20 @@ function fabric_view(link_to, run) {
         { head: "Last in most steps", get: ({ straggler: { host, steps, by_ns } }) => (host === null ? "" : `${host} in ${plural(steps, "step")}, by ${formats.ns(by_ns)}`) },
         { head: "Slowest path", get: ({ slowest_path: { from, to, over_median_permille } }) => (from === null ? "" : `${from} to ${to}, ${formats.permille(over_median_permille)} of the median`) },
     ], "The fabric has no collectives.");
+    const jobs = live_table("Jobs", [
+        { head: "Job", get: (row) => row.key },
+        { head: "Hosts", get: (row) => row.hosts },
+        { head: "Steps", get: (row) => row.steps },
+        ...quantile_columns("Step", (row) => row.step_ns),
+        { head: "Completion", get: (row) => row.completion_ns, show: formats.ns },
+        { head: "Compute", get: (row) => row.compute_ns, show: formats.ns },
+        { head: "Communication exposed", get: (row) => row.exposed_ns, show: formats.ns },
+        { head: "Hidden", get: (row) => row.hidden_ns, show: formats.ns },
+        { head: "Bus bandwidth", get: (row) => row.bus_bandwidth_bps, show: formats.bps },
+        { head: "State", get: (row) => row.state },
+        { head: "Lost to others", get: (row) => row.lost_to ?? "" },
+        { head: "Slowest step", get: ({ slow_steps: [slow] }) => slow?.why ?? "" },
+    ], "The fabric has no jobs.");
     const balance = live_table("ECMP groups, the most uneven first", [
         { head: "Switch", get: (row) => row.switch },
         { head: "Cables", get: (row) => row.links.join(", ") },
@@ -200,6 +214,7 @@ function fabric_view(link_to, run) {
         links.update(link_rows(now));
         flows.update(now.flows.map((flow) => ({ key: flow.name, flow })));
         queues.update(queue_rows(now));
+        jobs.update(Object.entries(fabric.jobs ?? {}).map(([key, row]) => ({ key, ...row })));
         collectives.update(fabric.collectives.map((row) => ({ key: row.name, ...row })));
         balance.update(fabric.balance.map((row) => ({ key: `${row.switch} ${row.links.join(" ")}`, ...row })));
         events.update(event_rows(fabric.events, after ? 1000 : 30));
@@ -238,6 +253,7 @@ function fabric_view(link_to, run) {
         section("switches", "Switches", switches.nodes),
         section("links", "Links", pick(), links.nodes),
         section("flows", after ? "Flows and queues" : "Flows", pick(), flows.nodes, after ? queues.nodes : null),
+        after && section("jobs", "Jobs", jobs.nodes),
         section("collectives", "Collectives", collectives.nodes),
         section("balance", "ECMP balance", balance.nodes),
         after && section("ledger", "Ledger", ledger_section(run.fabric.ledger)),

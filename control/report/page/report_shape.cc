@@ -64,6 +64,10 @@ constexpr std::array of_fabric{
     JsonPart{"collectives.#.{step_ns.p50 step_ns.p99 step_ns.max straggler.by_ns "
              "slowest_path.over_median_permille}",
              number_or_null},
+    JsonPart{"jobs.*.{state slow_steps.#.why}", part::text},
+    JsonPart{"jobs.*.{hosts steps compute_ns exposed_ns hidden_ns bus_bandwidth_bps}", part::number},
+    JsonPart{"jobs.*.{completion_ns step_ns.p50 step_ns.p99 step_ns.max}", number_or_null},
+    JsonPart{"jobs.*.lost_to?", text_or_null},
     JsonPart{"message_sizes.*.{above_bytes to_bytes messages}", part::number},
     JsonPart{"message_sizes.*.slowdown_permille.{p50 p95 p99 max}", number_or_null},
     JsonPart{"balance.#.{switch links.#}", part::text},

@@ -1,0 +1,65 @@
+#include "control/fabric/plan/plan_names.hh"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string_view>
+
+#include "control/config/schema/schema.hh"
+#include "control/config/schema/values.hh"
+
+namespace sluice::fabric {
+
+void PlanNames::refuse(SourcePlace place, std::string path, std::string wrong, std::string remedy) {
+    errors_.push_back({plan_.file.file, place, std::move(path), std::move(wrong), {}, std::move(remedy)});
+}
+
+bool PlanNames::is(const std::string& name, bool host) const {
+    const auto found = plan_.nodes.find(name);
+    return found != plan_.nodes.end() && plan_.topology.nodes[found->second].is_host == host;
+}
+
+void PlanNames::unknown(SourcePlace place, std::string path, const std::string& name, bool host) {
+    const std::string near = nearest_name(name, plan_.topology.names(host));
+    refuse(place, std::move(path),
+           fmt::format("there is no {} {}", host ? "host" : "switch", in_quotes(name)),
+           near.empty() ? "see sluice-fabric check" : fmt::format("write {}", near));
+}
+
+std::vector<std::string> PlanNames::expand(const std::vector<std::string>& names, SourcePlace place,
+                                           const std::string& path) {
+    const auto& nodes = plan_.topology.nodes;
+    std::vector<std::string> hosts;
+    std::set<std::string_view> there;
+    const auto add = [&](const Node& node) {
+        if (node.is_host && there.insert(node.name).second) hosts.push_back(node.name);
+    };
+    for (const std::string& name : names) {
+        if (is(name, true)) {
+            add(nodes[plan_.nodes.at(name)]);
+        } else if (name == "all") {
+            for (const Node& node : nodes) add(node);
+        } else if (is(name, false)) {
+            for (const LinkId link : nodes[plan_.nodes.at(name)].links)
+                for (const LinkEnd& end : plan_.topology.links[link].ends) add(nodes[end.node]);
+        } else if (const std::size_t dots = name.find(".."); dots != name.npos) {
+            const std::string first = name.substr(0, dots), last = name.substr(dots + 2);
+            if (!is(first, true)) {
+                unknown(place, path, first, true);
+            } else if (!is(last, true)) {
+                unknown(place, path, last, true);
+            } else {
+                if (plan_.nodes.at(last) < plan_.nodes.at(first))
+                    refuse(place, path, fmt::format("{} ends before it begins", in_quotes(name)),
+                           "turn it round");
+                for (NodeId node = plan_.nodes.at(first); node <= plan_.nodes.at(last); ++node)
+                    add(nodes[node]);
+            }
+        } else {
+            unknown(place, path, name, true);
+        }
+    }
+    return hosts;
+}
+
+}  // namespace sluice::fabric
