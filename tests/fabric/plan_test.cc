@@ -5,6 +5,7 @@
 #include <deque>
 #include <set>
 
+#include "control/config/compile/qos.hh"
 #include "control/config/schema/values.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/fabric_plan.hh"
@@ -381,6 +382,40 @@ TEST(FabricPlan, AHostOfAllToAllSendsToAllOthersAndSharesItsLoadAmongThem) {
     }
     const auto pair = plan_of(leaf_spine + "[[flow]]\nfrom = \"h1\"\nto = \"h2\"\n" + load).host_specs();
     CHECK_TRUE(pair.at("h1").flows[0].arrivals.mean_gap * 5 == *gap);
+}
+
+TEST(FabricPlan, likeSetsDefaultsThatTheFileMayChange) {
+    const std::string ns3 = "like = \"ns3\"\n" + leaf_spine;
+    const FabricPlan plan = plan_of(ns3);
+    const FabricPlan other = plan_of(ns3 +
+                                     "[switch.default]\nbuffer.cell = \"128B\"\n"
+                                     "[switch.leaf1.default.queue.3]\nsize = \"4KB\"\n"
+                                     "[host.default]\ncnp_interval = \"4us\"\n");
+    const SwitchPlan& leaf = plan.switches.front();
+    LONGS_EQUAL(64, leaf.config.cell_bytes);
+    LONGS_EQUAL(128, other.switches.front().config.cell_bytes);
+    for (const EffectivePool& pool : effective_qos(leaf.config).pools) LONGS_EQUAL(0, pool.reserved_cells);
+    LONGS_EQUAL(0, leaf.config.ports.at("h1").reaction->ps);
+    const HostConfig& host = leaf.config.hosts.at("h1");
+    CHECK_TRUE(host.cc == roce::CongestionControl::dcqcn_timer);
+    LONGS_EQUAL(1, host.ring_frames);
+    LONGS_EQUAL(0, host.cnp_interval.ps);
+    LONGS_EQUAL(4, other.switches.front().config.hosts.at("h1").cnp_interval.ps / 1'000'000);
+    // What holds is told, and what the file changed is not among it.
+    const auto line_of = [](const FabricPlan& of) {
+        const std::string text = plan_text(of);
+        const std::size_t begin = text.find("like ns3: ");
+        return begin == text.npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
+    };
+    for (const char* key : {"switch.default.buffer.cell = \"64B\"", "host.default.cnp_interval = \"0ns\"",
+                            "host.default.ring = 1", "queue.*.size = \"0B\""})
+        CHECK_TEXT(line_of(plan).find(key) != std::string::npos, line_of(plan).c_str());
+    CHECK_TRUE(line_of(other).find("buffer.cell") == std::string::npos);
+    CHECK_TRUE(line_of(other).find("cnp_interval") == std::string::npos);
+    CHECK_TRUE(line_of(other).find("host.default.ring = 1") != std::string::npos);
+    CHECK_TRUE(line_of(plan_of(leaf_spine)).empty());
+    CHECK_TRUE(plan_text(plan).find("pools of") != std::string::npos);
+    STRCMP_CONTAINS("is not a known word", error_of("like = \"ns4\"\n" + leaf_spine).c_str());
 }
 
 }  // namespace sluice::plan_test

@@ -95,7 +95,8 @@ Rows<Config> buffer_rows() {
     rows.start_key("size", &C::buffer_size_bytes, size(1, max_buffer_bytes, "16MB"),
                    "Packet memory that all ports share.");
     rows.start_key("cell", &C::cell_bytes, stored_as<std::uint32_t>(size(64, 2048, "256")),
-                   "Unit in which packet memory is given out.");
+                   "Unit in which packet memory is given out; limits, headroom and WRED count whole cells of "
+                   "each frame.");
     rows.start_key(
         "packet_buffer", &C::packet_buffer_bytes,
         optional_or(stored_as<std::uint32_t>(size(768, 16384, "16384")), "auto"),

@@ -9,9 +9,9 @@ void add_curve_rows(Rows<WredConfig>& rows, const std::string& prefix, WredCurve
     using C = WredCurveConfig;
     const auto bytes = optional_or(size(0, max_buffer_bytes, "400KB"), absent);
     rows.key(prefix + "min", curve, &C::min_bytes, bytes,
-             "Bytes of the queue below which nothing happens to " + which);
+             "Bytes of the queue, in whole cells, below which nothing happens to " + which);
     rows.key(prefix + "max", curve, &C::max_bytes, bytes,
-             "Bytes of the queue from which it happens to all of " + which);
+             "Bytes of the queue, in whole cells, from which it happens to all of " + which);
     rows.key(prefix + "probability", curve, &C::probability, optional_or(per_cent(), absent),
              "Per cent to which the chance rises linearly just below max, for " + which);
 }

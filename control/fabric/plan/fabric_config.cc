@@ -7,6 +7,7 @@
 #include "control/config/schema/schema_sections.hh"
 #include "control/config/schema/toml_text.hh"
 #include "control/fabric/plan/fabric_rows.hh"
+#include "control/fabric/plan/like.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -34,6 +35,8 @@ Rows<FabricConfig> top_rows() {
     rows.key("question", &F::scenario, &ScenarioConfig::question,
              schema::text("a sentence", 0, 1024, "Does it lose anything?"),
              "Question that the scenario answers.");
+    rows.key("like", &F::like, schema::word<Like>({{"none", Like::none}, {"ns3", Like::ns3}}),
+             "Defaults with which another simulator's results compare; what the file says goes before them.");
     rows.key(
         "expect", &F::expected_findings, schema::list_of(schema::name("a finding's name"), max_expected),
         "Warnings that the fabric is about, by their names: they are notes, and one that does not come is "
@@ -175,6 +178,7 @@ class Reader {
             "topology", "routing", "node",  "link",  "switch", "host", "flow", "collective",
             "workload", "job",     "event", "phase", "assert", "vary", "find", "results"};
         top_rows().read(document_, context, fabric_, sections);
+        begin_like(fabric_);
         ScenarioConfig& scenario = fabric_.scenario;
         with_table("topology", context, [&](const toml::node&, const toml::table& table) {
             topology_rows().read(table, context, fabric_.topology.emplace());
@@ -386,6 +390,7 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
             keys.push_back(std::move(each));
         }
     };
+    if (fabric.like != Like::none) keys.push_back({"like", {}, R"("ns3")", true});
     if (fabric.seed != FabricConfig{}.seed) keys.push_back({"seed", {}, std::to_string(fabric.seed), true});
     if (fabric.topology) {
         keys.push_back({"topology", {}, "a topology", true});

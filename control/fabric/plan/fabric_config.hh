@@ -27,6 +27,9 @@ namespace sluice::fabric {
 constexpr std::size_t max_nodes = 20'000;
 constexpr std::size_t max_links = 65'536;
 
+// Another simulator, with whose results those of the fabric compare (like.hh).
+enum class Like : std::uint8_t { none, ns3 };
+
 enum class Weights : std::uint8_t { capacity, equal };
 
 // How a fabric finds its paths, and how they follow a failure.
@@ -138,6 +141,7 @@ struct ResultsConfig {
 struct FabricConfig {
     std::string file;
     std::uint64_t seed = 1;
+    Like like = Like::none;
     std::optional<TopologySettings> topology;  // nothing: nodes and links are given by name
     std::vector<NodeConfig> nodes;
     std::vector<LinkConfig> links;

@@ -4,11 +4,13 @@
 #include <map>
 #include <vector>
 
+#include "control/config/compile/qos.hh"
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/quantity_text.hh"
 #include "control/config/text/wrapped.hh"
 #include "control/fabric/plan/fabric_plan.hh"
+#include "control/fabric/plan/like.hh"
 #include "control/report/figures/text_table.hh"
 #include "dataplane/base/packet_pool.hh"
 
@@ -90,6 +92,45 @@ std::string workloads_text(const FabricPlan& plan) {
     return text;
 }
 
+std::string like_text(const FabricPlan& plan) {
+    const std::string keys = fabric::like_text(plan.file);
+    return keys.empty() ? keys : fmt::format("like ns3: {}\n", keys);
+}
+
+// The pools of each switch, or of the first of those that are alike.
+std::string pools_text(const FabricPlan& plan, const Most& most) {
+    TextTable table("pools of<24|pool<26|size>12|reserved>12|headroom>12|shared>12|cell>8", most.rows);
+    struct Alike {
+        std::vector<std::string_view> names;
+        std::vector<std::vector<std::string>> rows;
+    };
+    std::vector<Alike> kinds;
+    for (const SwitchPlan& self : plan.switches) {
+        const std::uint64_t cell = self.config.cell_bytes;
+        std::vector<std::vector<std::string>> rows;
+        for (const EffectivePool& pool : effective_qos(self.config).pools)
+            rows.push_back(
+                {fmt::format("{} ({})", pool.name,
+                             pool.direction == PoolDirection::ingress ? "ingress" : "egress"),
+                 size_text(pool.size_cells * cell), size_text(pool.reserved_cells * cell),
+                 size_text(pool.headroom_cells * cell),
+                 size_text(static_cast<std::uint64_t>(std::max<std::int64_t>(pool.shared_cells, 0)) * cell),
+                 size_text(cell)});
+        const auto known = std::ranges::find(kinds, rows, &Alike::rows);
+        if (known == kinds.end())
+            kinds.push_back({{self.name}, std::move(rows)});
+        else
+            known->names.push_back(self.name);
+    }
+    for (const Alike& kind : kinds)
+        for (std::size_t n = 0; n < kind.rows.size(); ++n) {
+            std::vector<std::string> cells{n == 0 ? join_briefly(kind.names, ", ", 3) : ""};
+            cells.insert(cells.end(), kind.rows[n].begin(), kind.rows[n].end());
+            table.row(cells);
+        }
+    return cut_text(table);
+}
+
 // Where each job lies.
 std::string jobs_text(const FabricPlan& plan, const Most& most) {
     std::string text;
@@ -114,7 +155,8 @@ std::string plan_text(const FabricPlan& plan, bool all) {
                     print_count(plan.topology.links.size(), "link"),
                     print_count(plan.file.flows.size(), "flow"), grouped_text(packets), packet_bytes_of(plan),
                     packets * PacketPool::bytes_each(packet_bytes_of(plan)) >> 20);
-    text += jobs_text(plan, most) + workloads_text(plan);
+    text += like_text(plan);
+    text += pools_text(plan, most) + jobs_text(plan, most) + workloads_text(plan);
     TextTable cables("link<24|speed<10|cable>8|address<18|MAC<20|address<18|MAC<", most.rows);
     for (LinkId id = 0; id < plan.topology.links.size(); ++id) {
         const Link& link = plan.topology.links[id];

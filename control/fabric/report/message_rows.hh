@@ -1,7 +1,8 @@
 // messages.csv: a row for each message that has ended, in order of time, then of name, sender and receiver.
 //
 // job         its [[job]], or the flow, collective or workload that it belongs to
-// name        of a listed flow: the list's, or WORKLOAD.N, its place in the file from 1; else that of the flow
+// name        of a listed flow: the list's, or WORKLOAD.N, its place in the file from 1; else that of the
+// flow
 //             or the collective
 // bytes       payload; the queue pairs that share a listed flow make one row
 // start_ns    when it came, which may be before its first packet; at the sender's switch, as all times
@@ -40,8 +41,8 @@ class MessageRows {
 
     const FabricPlan& plan_;
     std::function<void(std::string_view)> write_;
-    std::vector<std::string> names_, jobs_; // by flow
-    std::vector<const FlowList*> list_of_;  // likewise; null: none
+    std::vector<std::string> names_, jobs_;  // by flow
+    std::vector<const FlowList*> list_of_;   // likewise; null: none
 };
 
 }  // namespace sluice::fabric

@@ -106,7 +106,7 @@ TEST(HostConfig, refusesValuesOfFlows) {
             "f:4:11: flow[0].message: \"2KB..1KB\" ends below its beginning");
     refuses(flow + "message = \"1KB..\"", "f:4:11: flow[0].message: \"1KB..\" has an end that ");
     refuses(flow + "message = \"websearch\"",
-            "f:4:11: flow[0].message: \"websearch\" does not start with a number");
+            "f:4:11: flow[0].message: \"websearch\" is neither a size nor a distribution");
     refuses(flow + "kind = \"put\"", "f:4:8: flow[0].kind: \"put\" is not a known word");
     refuses(flow + "depth = 0", "f:4:9: flow[0].depth: 0 is too small");
     refuses(flow + "load = 101", "f:4:8: flow[0].load: 101 is not from 0 to 100");
