@@ -3,6 +3,7 @@
 
 import csv
 import io
+import unittest
 
 import loopback
 from scenarios_test import USAGE, Scenarios
@@ -22,6 +23,45 @@ buffer.size = "8MB"
 [host.default]
 cc = "none"
 mtu = {MTU}
+"""
+
+TRAINING = """
+[topology]
+kind = "leaf-spine"
+leaves = 32
+spines = 16
+hosts = 32
+host_speed = "400G"
+speed = "800G"
+[switch.default]
+buffer.size = "64MB"
+[host.default]
+mtu = 4096
+[[collective]]
+name = "tensor"
+kind = "ring-allreduce"
+group_size = 8
+bytes = "4MB"
+steps = 2
+compute = "100us"
+[[collective]]
+name = "pipeline"
+kind = "pipeline"
+group_size = 4
+group_stride = 8
+bytes = "4MB"
+start = "500us"
+[[collective]]
+name = "data"
+kind = "ring-allreduce"
+group_size = 32
+group_stride = 32
+bytes = "16MB"
+start = "500us"
+[[job]]
+name = "train"
+work = ["data", "tensor", "pipeline"]
+hosts = 1024
 """
 
 
@@ -220,6 +260,18 @@ phase = "slow"
                 done = self.fabric("run", text, status=USAGE)
                 self.assertIn(words, done.stderr)
                 self.assertRegex(done.stderr, r"scenario\.toml:\d+:\d+: collective\[0\]")
+
+    @unittest.skipUnless(loopback.LONG, "with --long")
+    def test_a_training_step_of_1024_hosts(self):
+        """Tensor groups of 8 NICs of a server, pipelines over 4 servers, data groups of 32: 29.5 million packets of switches."""
+        _, report, _ = self.collective(TRAINING)
+        self.assertTrue(report["verdict"]["lossless"])
+        own = report["jobs"]["train"]
+        # A ring of n moves 2 (n - 1) messages of a rank; 3 of 4 stages hand 8 parts on.
+        messages = 1024 * (2 * 7 * 2 + 2 * 31) + 768 * 8
+        self.assertEqual((own["state"], own["hosts"], own["messages"]), ("done", 1024, messages))
+        self.assertEqual(own["bytes"], 1024 * (2 * 7 * 4_000_000 * 2 // 8 + 2 * 31 * 16_000_000 // 32) + 768 * 4_000_000)
+        self.assertEqual([each["steps"] for each in report["collectives"]], [2, 1, 1])
 
 
 if __name__ == "__main__":

@@ -99,7 +99,7 @@ std::string like_text(const FabricPlan& plan) {
 
 // The pools of each switch, or of the first of those that are alike.
 std::string pools_text(const FabricPlan& plan, const Most& most) {
-    TextTable table("pools of<24|pool<26|size>12|reserved>12|headroom>12|shared>12|cell>8", most.rows);
+    TextTable table("pools of<34|pool<26|size>12|reserved>12|headroom>12|shared>12|cell>8", most.rows);
     struct Alike {
         std::vector<std::string_view> names;
         std::vector<std::vector<std::string>> rows;
