@@ -288,7 +288,8 @@ TEST(ListedFlows, aPathThatIsNotOneIsCalledSeveral) {
 
 TEST(ListedFlows, slowdownsBySizeAreThoseOfTheRows) {
     for (std::uint64_t seed = 1; seed <= tries({40, 4, 2}); ++seed) {
-        const ListFile list(list_of(drawn_flows(seed, 100), seed));
+        const std::string at_bounds = "x,h1,h2,1000,0,,1,\ny,h1,h4,2000,0,,1,\nz,h2,h9,5000,0,,1,\n";
+        const ListFile list(list_of(drawn_flows(seed, 100), seed) + at_bounds);
         const Ran ran = run_with_rows(leaf_spine + workload(list));
         const std::vector<Row> rows = rows_of(ran.rows);
         std::uint64_t messages = 0;
