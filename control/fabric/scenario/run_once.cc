@@ -197,6 +197,7 @@ tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& p
     options.duration = duration;
     options.asserts = &asserts;
     options.goes_on = [&](Fabric&) { return !is_stopped(); };
+    options.is_stopped = is_stopped;
     auto outcome = run_once(plan, options);
     if (!outcome) return tl::unexpected(outcome.error().texts.front());
     if (outcome->interrupted) return nullptr;

@@ -28,7 +28,7 @@ struct RunOptions {
     Stage stage = tell_nobody;  // before the first packet
     // After each window of the clock, on the calling thread; false: the run is interrupted there.
     std::function<bool(Fabric&)> goes_on = [](Fabric&) { return true; };
-    // An interactive clock that stands still is over.
+    // An interactive clock that stands still is over; so are runs of jobs alone.
     std::function<bool()> is_stopped = [] { return false; };
 };
 
