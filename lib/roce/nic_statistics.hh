@@ -63,6 +63,11 @@ struct MessageResult {
     bool failed;
 };
 
+// A slowdown as a histogram has it: 1 ps stands for 1/1000.
+constexpr Duration slowdown_of(Duration took, Duration ideal) {
+    return {took.ps / (ideal.ps < 1000 ? 1 : ideal.ps / 1000)};
+}
+
 // Results of messages, where they are asked for.
 struct MessageLog {
     const PauseSender* wire = nullptr;  // whose pauses count
@@ -73,7 +78,7 @@ struct MessageLog {
 // acknowledged.
 struct FlowStatistics {
     Histogram completion_time;
-    Histogram slowdown;         // against the empty path: 1 ps stands for 1/1000
+    Histogram slowdown;         // against the empty path: slowdown_of
     MessageLog* log = nullptr;  // the NIC's; null: none is kept
 };
 

@@ -185,13 +185,14 @@ void QueuePair::complete(Time now) {
 }
 
 void QueuePair::count(const Requester::Completion& message, Time now) {
+    const Duration ideal = time_on_empty_path(*nic_, *flow_, message.bytes);
     if (MessageLog* log = flow_statistics_->log) {
         const Begun begun = begun_->front();
         begun_->pop_front();
         log->ended.push_back({.came = Time{message.cookie},
                               .ended = now,
                               .bytes = message.bytes,
-                              .ideal = time_on_empty_path(*nic_, *flow_, message.bytes),
+                              .ideal = ideal,
                               .paused = log->wire->paused_time(flow_->data.priority, now) - begun.paused,
                               .peer = settings_.peer,
                               .peer_qp = settings_.peer_qp,
@@ -212,9 +213,7 @@ void QueuePair::count(const Requester::Completion& message, Time now) {
     const Duration took = now - Time{message.cookie};
     statistics.completion_time = statistics.completion_time + took;
     flow_statistics_->completion_time.record(took);
-    const std::int64_t empty =
-        std::max<std::int64_t>(time_on_empty_path(*nic_, *flow_, message.bytes).ps / 1000, 1);
-    flow_statistics_->slowdown.record({took.ps / empty});
+    flow_statistics_->slowdown.record(slowdown_of(took, ideal));
 }
 
 Outgoing QueuePair::next_data(Time now) {

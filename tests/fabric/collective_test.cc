@@ -12,6 +12,7 @@
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "tests/fabric/checked_fabric.hh"
+#include "tests/fabric/plans.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -34,18 +35,6 @@ std::string star(std::uint32_t hosts, const std::string& cable = "5m") {
 std::string job(const std::string& kind, std::uint64_t bytes, const std::string& keys = {}) {
     return fmt::format("[[collective]]\nname = \"job\"\nhosts = \"all\"\nkind = \"{}\"\nbytes = {}\n{}", kind,
                        bytes, keys);
-}
-
-tl::expected<FabricPlan, std::vector<ConfigError>> make(const std::string& text) {
-    auto file = parse_fabric(text, "f.toml");
-    if (!file) return tl::unexpected(file.error());
-    return make_plan(std::move(*file));
-}
-
-FabricPlan plan_of(const std::string& text) {
-    auto plan = make(text);
-    if (!plan) FAIL(plan.error().front().text().c_str());
-    return std::move(*plan);
 }
 
 // Time of so many bytes on a link of 100 Gb/s: frames with their headers (58 bytes) and gap (24), and a first
@@ -316,7 +305,7 @@ TEST(CollectiveFabric, aWrongFileIsRefusedWithARemedy) {
          "another flow, collective or workload is called \"job-control\""}};
     std::string wrong;
     for (const auto& [text, wanted] : cases) {
-        const auto plan = make(star(6) + text);
+        const auto plan = try_plan(star(6) + text);
         const std::string error = plan ? "good" : plan.error().front().text();
         if (error.find(wanted) == error.npos) wrong += fmt::format("{}\nlacks: {}\n", error, wanted);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/fabric/plan/drawn_flows.hh"
+#include "tests/fabric/plans.hh"
 #include "tests/fabric/run_with_rows.hh"
 #include "tests/tries.hh"
 
@@ -24,13 +25,8 @@ const std::string flow = "[[flow]]\nname = \"d\"\n";
 const std::string random_loop = flow + "from = \"all\"\nto = \"random\"\nmessages = 5\n";
 const std::string incast = flow + "from = \"all\"\nto = \"random\"\nincast = 3\nevery = \"20us\"\n";
 
-tl::expected<FabricPlan, std::vector<ConfigError>> make(const std::string& text) {
-    auto file = parse_fabric(text, "f");
-    if (!file) return tl::unexpected(file.error());
-    return make_plan(std::move(*file));
-}
 FabricPlan plan_of(const std::string& text, unsigned seed = 1) {
-    auto plan = make(fmt::format("seed = {}\n", seed) + star + text);
+    auto plan = try_plan(fmt::format("seed = {}\n", seed) + star + text);
     if (!plan) FAIL(plan.error().front().text().c_str());
     return std::move(*plan);
 }
@@ -54,7 +50,7 @@ TEST(DrawnFlows, WhatContradictsItselfIsRefusedWithARemedy) {
     const std::string from_all = flow + "from = \"all\"\n";
     const std::vector<std::pair<std::string, std::string>> cases{
         {from_all + "to = \"random\"\n",
-         "f:5:1: flow[0].to: nothing says how many messages a closed loop to drawn hosts has; do: write "
+         "f.toml:5:1: flow[0].to: nothing says how many messages a closed loop to drawn hosts has; do: write "
          "messages = N (of a sender)"},
         {from_all + "to = \"random\"\nstop = \"1ms\"\n", "nothing says how many messages a closed loop"},
         {from_all + "to = \"random\"\nload = 50\n",
@@ -91,7 +87,7 @@ TEST(DrawnFlows, WhatContradictsItselfIsRefusedWithARemedy) {
         {"[[collective]]\nkind = \"all-gather\"\nhosts = \"all\"\nincast = 3\n", "incast"}};
     std::string wrong;
     for (const auto& [text, wanted] : cases) {
-        const auto plan = make(star + text);
+        const auto plan = try_plan(star + text);
         std::string error = plan ? "good" : "";
         if (!plan)
             for (const ConfigError& each : plan.error()) error += each.text() + "\n";

@@ -15,6 +15,7 @@
 #include "control/fabric/plan/forwarding.hh"
 #include "lib/values/rng.hh"
 #include "tests/fabric/checked_fabric.hh"
+#include "tests/fabric/plans.hh"
 #include "tests/fabric/slow_search.hh"
 #include "tests/tries.hh"
 
@@ -25,14 +26,6 @@ namespace sluice::forwarding_test {
 using namespace sluice::fabric;
 
 namespace {
-
-FabricPlan plan_of(const std::string& text) {
-    auto file = parse_fabric(text, "test");
-    if (!file) FAIL((text + file.error().front().text()).c_str());
-    auto plan = make_plan(std::move(*file));
-    if (!plan) FAIL((text + plan.error().front().text()).c_str());
-    return std::move(*plan);
-}
 
 std::string route(const std::string& at, const std::string& prefix, const std::string& via) {
     return fmt::format("[[switch.{}.route]]\nprefix = \"{}\"\nvia = [\"{}\"]\n", at, prefix, via);

@@ -12,6 +12,7 @@
 
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/fabric/scenario/run_once.hh"
+#include "tests/fabric/plans.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -41,21 +42,6 @@ std::string ring(const std::string& name, const std::string& more = {}) {
 
 std::string job(const std::string& name, const std::string& more, const std::string& work) {
     return fmt::format("[[job]]\nname = \"{}\"\nwork = [\"{}\"]\n{}\n", name, work, more);
-}
-
-std::string error_of(const std::string& text) {
-    auto file = parse_fabric(text, "f.toml");
-    if (!file) return file.error().front().text();
-    auto plan = make_plan(std::move(*file));
-    return plan ? std::string("good") : plan.error().front().text();
-}
-
-FabricPlan plan_of(const std::string& text) {
-    auto file = parse_fabric(text, "f.toml");
-    if (!file) FAIL(file.error().front().text().c_str());
-    auto plan = make_plan(std::move(*file));
-    if (!plan) FAIL(plan.error().front().text().c_str());
-    return std::move(*plan);
 }
 
 Json report_of(const std::string& text) {

@@ -7,6 +7,7 @@
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/run/pause_words.hh"
 #include "tests/fabric/checked_fabric.hh"
+#include "tests/fabric/plans.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -90,14 +91,6 @@ depth = 4
 messages = 8
 )",
                        policy, action);
-}
-
-FabricPlan plan_of(const std::string& text) {
-    auto file = parse_fabric(text, "test");
-    CHECK_TRUE(file.has_value());
-    auto plan = make_plan(std::move(*file));
-    CHECK_TRUE(plan.has_value());
-    return std::move(*plan);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/fabric_plan.hh"
 #include "lib/values/rng.hh"
+#include "tests/fabric/plans.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -18,21 +19,6 @@ namespace sluice::plan_test {
 using namespace sluice::fabric;
 
 namespace {
-
-std::string error_of(const std::string& text) {
-    auto file = parse_fabric(text, "f.toml");
-    if (!file) return file.error().front().text();
-    auto plan = make_plan(std::move(*file));
-    return plan ? std::string("good") : plan.error().front().text();
-}
-
-FabricPlan plan_of(const std::string& text) {
-    auto file = parse_fabric(text, "f.toml");
-    if (!file) FAIL(file.error().front().text().c_str());
-    auto plan = make_plan(std::move(*file));
-    if (!plan) FAIL(plan.error().front().text().c_str());
-    return std::move(*plan);
-}
 
 const std::string leaf_spine = "[topology]\nkind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts = 2\n";
 

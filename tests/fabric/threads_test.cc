@@ -13,6 +13,7 @@
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/run/fabric.hh"
 #include "control/fabric/scenario/run_once.hh"
+#include "tests/fabric/plans.hh"
 #include "tests/fabric/random_fabric.hh"
 #include "tests/tries.hh"
 
@@ -131,14 +132,6 @@ bytes = "1MB"
 steps = 3
 control = "64B"
 )";
-
-FabricPlan plan_of(const std::string& text) {
-    auto file = parse_fabric(text, "test");
-    if (!file) FAIL(file.error().front().text().c_str());
-    auto plan = make_plan(std::move(*file));
-    if (!plan) FAIL(plan.error().front().text().c_str());
-    return std::move(*plan);
-}
 
 }  // namespace
 

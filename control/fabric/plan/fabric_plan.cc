@@ -178,7 +178,7 @@ class Planner : PlanNames {
                 continue;
             }
             if (job.is_placed)
-                renumber(*list, job, hosts);
+                renumber(*list, job);
             else
                 job.hosts = hosts_of(*list, hosts);
             const auto flow = static_cast<std::uint32_t>(file_.flows.size());
@@ -222,10 +222,11 @@ class Planner : PlanNames {
     }
 
     // From places among the job's hosts to those among all.
-    static void renumber(FlowList& list, const JobPlan& job, const std::vector<std::string>& hosts) {
+    void renumber(FlowList& list, const JobPlan& job) const {
         std::vector<std::uint32_t> place_of;
         for (const std::string& name : job.hosts)
-            place_of.push_back(static_cast<std::uint32_t>(std::ranges::find(hosts, name) - hosts.begin()));
+            place_of.push_back(static_cast<std::uint32_t>(
+                std::ranges::lower_bound(plan_.hosts, plan_.nodes.at(name)) - plan_.hosts.begin()));
         for (ListedFlow& flow : list.flows) {
             flow.from = place_of[flow.from];
             flow.to = place_of[flow.to];
@@ -366,6 +367,15 @@ tl::expected<FabricPlan, std::vector<ConfigError>> make_plan(FabricConfig file, 
     auto errors = Planner(plan, stage).plan();
     if (!errors.empty()) return tl::unexpected<std::vector<ConfigError>>(std::move(errors));
     return plan;
+}
+
+std::vector<const JobPlan*> FabricPlan::jobs_of_flows() const {
+    std::vector<const JobPlan*> made(file.flows.size());
+    for (const JobPlan& job : jobs) {
+        for (const std::size_t n : job.collectives) made[collectives[n].flow] = &job;
+        for (const std::size_t n : job.workloads) made[workloads[n].flow] = &job;
+    }
+    return made;
 }
 
 PortId FabricPlan::port_id(const LinkEnd& end) const {

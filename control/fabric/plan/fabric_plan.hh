@@ -92,6 +92,8 @@ struct FabricPlan {
     const HostConfig& host(NodeId node) const {
         return switch_at(node).config.hosts.at(topology.nodes[node].name);
     }
+    // By flow; null: it belongs to no job.
+    std::vector<const JobPlan*> jobs_of_flows() const;
     // A configuration with the flows alone: for functions about flows.
     Config world() const {
         Config made;

@@ -6,45 +6,34 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <string>
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/schema_rows.hh"
 #include "control/config/schema/schema_sections.hh"
 #include "control/config/schema/toml_text.hh"
+#include "lib/values/ids.hh"
 
 namespace sluice::fabric {
 namespace {
 
 // HPCC's model for ns-3 (alibaba-edu/High-Precision-Congestion-Control) counts bytes, keeps a queue for each
 // queue pair up to the wire, answers each marked packet, and pauses a sender at once.
-constexpr std::string_view ns3 = R"(
-[switch.default]
-buffer.cell = "64B"
-[switch.default.default]
-reaction = "0ns"
-[switch.default.default.priority_group]
-0.size = "0B"
-1.size = "0B"
-2.size = "0B"
-3.size = "0B"
-4.size = "0B"
-5.size = "0B"
-6.size = "0B"
-7.size = "0B"
-[switch.default.default.queue]
-0.size = "0B"
-1.size = "0B"
-2.size = "0B"
-3.size = "0B"
-4.size = "0B"
-5.size = "0B"
-6.size = "0B"
-7.size = "0B"
+std::string ns3() {
+    std::string text = R"(
 [host.default]
 cc = "dcqcn-timer"
 cnp_interval = "0ns"
 ring = 1
+[switch.default]
+buffer.cell = "64B"
+default.reaction = "0ns"
 )";
+    for (ClassId n = 0; n < classes; ++n)
+        for (const char* user : {"priority_group", "queue"})
+            text += fmt::format("default.{}.{}.size = \"0B\"\n", user, n);
+    return text;
+}
 
 template <class Target>
 void read(const toml::table& document, std::string_view section, const schema::Rows<Target>& rows,
@@ -64,11 +53,9 @@ std::string any_number(std::string path) {
 
 }  // namespace
 
-std::string_view text_of(Like like) { return like == Like::ns3 ? ns3 : std::string_view(); }
-
 void begin_like(FabricConfig& fabric) {
     if (fabric.like == Like::none) return;
-    const auto document = parse_toml(text_of(fabric.like), "like");
+    const auto document = parse_toml(ns3(), "like");
     if (!document) throw std::logic_error("like is not TOML");
     read(*document, "switch", schema::config_rows(), fabric.switch_default);
     read(*document, "host", schema::common_host_rows(), fabric.host_default);

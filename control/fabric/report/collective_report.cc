@@ -122,26 +122,25 @@ SlowestPath slowest_path_of(const CollectiveMoment& from, const CollectiveMoment
     return {*slowest->ends->from, *slowest->ends->to, slowest->mean_ps / 1000, over_median(*slowest)};
 }
 
+double mean_ps(std::span<const CollectiveStep> steps) {
+    std::int64_t sum = 0;
+    for (const CollectiveStep& step : steps) sum += step.took().ps;
+    return steps.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(steps.size());
+}
+
 struct CollectiveSource {
     const CollectiveConfig& config;
     const roce::CollectiveSettings& settings;
     JobState state;
-    const std::vector<std::int64_t>& times;  // of steps, in ps
-    double mean;
+    const std::vector<CollectiveStep>& steps;
+    double mean;  // ps
     std::int64_t completion;
     Straggler straggler;
     SlowestPath slowest_path;
     std::uint64_t bandwidth = bits_per_second(settings.bytes, mean);
     roce::BusFactor bus = roce::bus_factor(settings);
 
-    // A duration of no step is null: as 0 it would be below every limit.
-    Json of_steps(std::int64_t ps) const { return times.empty() ? Json(nullptr) : Json(ps / 1000); }
-    Json step_ns() const {
-        return {{"mean", of_steps(static_cast<std::int64_t>(mean))},
-                {"p50", of_steps(quantile(times, 500))},
-                {"p99", of_steps(quantile(times, 990))},
-                {"max", of_steps(quantile(times, 1000))}};
-    }
+    Json completion_ns() const { return steps.empty() ? Json(nullptr) : Json(completion / 1000); }
 };
 
 FIGURE_ROWS(collective_figures, CollectiveSource, "collectives.{collective}") = {
@@ -154,17 +153,12 @@ Json collective_json(const Fabric& fabric, std::uint32_t id, const CollectiveMom
     const CollectiveConfig& config = fabric.plan().file.collectives[id];
     const std::vector<Member> members = members_of(fabric, id);
     std::vector<CollectiveStep> steps;
-    std::vector<std::int64_t> times;
-    std::int64_t sum = 0, completion = 0;
-    for (std::size_t number = from.steps; number < to.steps; ++number) {
-        const CollectiveStep& step = steps.emplace_back(step_of(members, number));
-        times.push_back(step.took().ps);
-        sum += times.back();
-        completion = (step.ended - Time{} - plan.settings.start).ps;
-    }
-    const double mean = times.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(times.size());
-    return json_of(collective_figures, {config, plan.settings, state_of(members), times, mean, completion,
-                                        straggler_of(steps), slowest_path_of(from, to)});
+    for (std::size_t number = from.steps; number < to.steps; ++number)
+        steps.push_back(step_of(members, number));
+    const Time end = steps.empty() ? Time{} : steps.back().ended;
+    return json_of(collective_figures,
+                   {config, plan.settings, state_of(members), steps, mean_ps(steps),
+                    (end - Time{} - plan.settings.start).ps, straggler_of(steps), slowest_path_of(from, to)});
 }
 
 }  // namespace
@@ -179,6 +173,17 @@ std::vector<CollectiveStep> collective_steps(const Fabric& fabric, std::uint32_t
 
 JobState collective_state(const Fabric& fabric, std::uint32_t collective) {
     return state_of(members_of(fabric, collective));
+}
+
+Json step_times_json(std::span<const CollectiveStep> steps) {
+    std::vector<std::int64_t> times;
+    for (const CollectiveStep& step : steps) times.push_back(step.took().ps);
+    // A duration of no step is null: as 0 it would be below every limit.
+    const auto in_ns = [&](std::int64_t ps) { return times.empty() ? Json(nullptr) : Json(ps / 1000); };
+    return {{"mean", in_ns(static_cast<std::int64_t>(mean_ps(steps)))},
+            {"p50", in_ns(quantile(times, 500))},
+            {"p99", in_ns(quantile(times, 990))},
+            {"max", in_ns(quantile(times, 1000))}};
 }
 
 std::string_view to_string(JobState state) {

@@ -37,6 +37,9 @@ struct CollectiveStep {
 };
 std::vector<CollectiveStep> collective_steps(const Fabric& fabric, std::uint32_t collective);
 enum class JobState : std::uint8_t { running, done, failed };
+// {mean, p50, p99, max} in ns; null: there is no step.
+nlohmann::ordered_json step_times_json(std::span<const CollectiveStep> steps);
+
 std::string_view to_string(JobState state);
 JobState collective_state(const Fabric& fabric, std::uint32_t collective);
 

@@ -92,22 +92,13 @@ struct JobSource {
     std::size_t hosts;
     bool is_placed;
     std::string_view state;
-    std::vector<std::int64_t> times;  // of steps of its first collective, in ps
-    Straggler straggler;
+    std::span<const CollectiveStep> steps;  // of its first collective
     Json completion_ns;
     Duration compute, exposed, hidden;
     std::uint64_t bus_bandwidth, messages, bytes;
     Json slow_steps;
 
-    Json step_ns() const {
-        if (times.empty()) return {{"mean", nullptr}, {"p50", nullptr}, {"p99", nullptr}, {"max", nullptr}};
-        std::int64_t sum = 0;
-        for (const std::int64_t each : times) sum += each;
-        return {{"mean", sum / static_cast<std::int64_t>(times.size()) / 1000},
-                {"p50", quantile(times, 500) / 1000},
-                {"p99", quantile(times, 990) / 1000},
-                {"max", quantile(times, 1000) / 1000}};
-    }
+    Straggler straggler = straggler_of(steps);
 };
 
 FIGURE_ROWS(job_figures, JobSource, "jobs.{job}") = {
@@ -146,24 +137,21 @@ class JobFigures {
         const Duration hidden = communication_.shared_with(compute_);
         const Duration all = communication_.length();
         const auto whole = communication_.whole();
-        std::vector<std::int64_t> times;
-        if (!steps_.empty())
-            for (const CollectiveStep& step : steps_.front()) times.push_back(step.took().ps);
-        return json_of(job_figures, {.hosts = job_.hosts.size(),
-                                     .is_placed = job_.is_placed,
-                                     .state = to_string(state_),
-                                     .times = std::move(times),
-                                     .straggler = steps_.empty() ? Straggler{} : straggler_of(steps_.front()),
-                                     .completion_ns = whole && state_ == JobState::done
-                                                          ? Json(ns(whole->second - whole->first))
-                                                          : Json(),
-                                     .compute = compute_.length(),
-                                     .exposed = all - hidden,
-                                     .hidden = hidden,
-                                     .bus_bandwidth = bits_per_second(bus_bytes_, all),
-                                     .messages = messages,
-                                     .bytes = bytes,
-                                     .slow_steps = slow_steps()});
+        return json_of(
+            job_figures,
+            {.hosts = job_.hosts.size(),
+             .is_placed = job_.is_placed,
+             .state = to_string(state_),
+             .steps = steps_.empty() ? std::span<const CollectiveStep>() : steps_.front(),
+             .completion_ns =
+                 whole && state_ == JobState::done ? Json(ns(whole->second - whole->first)) : Json(),
+             .compute = compute_.length(),
+             .exposed = all - hidden,
+             .hidden = hidden,
+             .bus_bandwidth = bits_per_second(bus_bytes_, all),
+             .messages = messages,
+             .bytes = bytes,
+             .slow_steps = slow_steps()});
     }
 
   private:
@@ -197,12 +185,12 @@ class JobFigures {
         }
         std::ranges::stable_sort(found, std::greater(), [](const Found& each) { return each.over.ps; });
         found.resize(std::min(found.size(), max_slow_steps));
-        std::vector<NodeId> hosts;
-        for (const std::string& name : job_.hosts) hosts.push_back(plan_.nodes.at(name));
+        std::vector<bool> is_its(plan_.topology.nodes.size());
+        for (const std::string& name : job_.hosts) is_its[plan_.nodes.at(name)] = true;
         Json list = Json::array();
         for (const Found& each : found) {
             const std::string& name = plan_.file.collectives[job_.collectives[each.collective]].name;
-            PauseBlame blame = blame_between(fabric_, hosts, each.step->begun, each.step->ended);
+            PauseBlame blame = blame_between(fabric_, is_its, each.step->begun, each.step->ended);
             std::string why = why_slow(plan_, name, *each.step, each.over, blame);
             list.push_back(
                 json_of(slow_step_figures, {name, *each.step, each.over, std::move(blame), std::move(why)}));
@@ -235,9 +223,13 @@ void FlowProgress::add(std::span<const EndedMessage> messages) {
     }
 }
 
+Json job_json(const Fabric& fabric, const JobPlan& job, const FlowProgress& flows) {
+    return JobFigures(fabric, job).json(flows);
+}
+
 Json jobs_json(const Fabric& fabric, const FlowProgress& flows) {
     Json json = Json::object();
-    for (const JobPlan& job : fabric.plan().jobs) json[job.name] = JobFigures(fabric, job).json(flows);
+    for (const JobPlan& job : fabric.plan().jobs) json[job.name] = job_json(fabric, job, flows);
     return json;
 }
 

@@ -37,6 +37,7 @@ class FlowProgress {
     std::vector<Flow> flows_;
 };
 
+nlohmann::ordered_json job_json(const Fabric& fabric, const JobPlan& job, const FlowProgress& flows);
 // By name, in the plan's order.
 nlohmann::ordered_json jobs_json(const Fabric& fabric, const FlowProgress& flows);
 

@@ -29,10 +29,9 @@ MessageRows::MessageRows(const FabricPlan& plan, std::function<void(std::string_
       jobs_(names_),
       list_of_(names_.size()) {
     for (const WorkloadPlan& each : plan.workloads) list_of_[each.flow] = &each.list;
-    for (const JobPlan& job : plan.jobs) {
-        for (const std::size_t n : job.collectives) jobs_[plan.collectives[n].flow] = job.name;
-        for (const std::size_t n : job.workloads) jobs_[plan.workloads[n].flow] = job.name;
-    }
+    const std::vector<const JobPlan*> jobs = plan.jobs_of_flows();
+    for (std::size_t flow = 0; flow < jobs.size(); ++flow)
+        if (jobs[flow] != nullptr) jobs_[flow] = jobs[flow]->name;
     write_(
         "job,name,source,destination,bytes,start_ns,end_ns,completion_ns,ideal_ns,slowdown,"
         "retransmitted_packets,cnps,paused_ns,queue_pair,path,state\n");

@@ -296,14 +296,14 @@ Json pause_trees_json(const Fabric& fabric) {
     return json;
 }
 
-PauseBlame blame_between(const Fabric& fabric, const std::vector<NodeId>& hosts, Time from, Time until) {
+PauseBlame blame_between(const Fabric& fabric, const std::vector<bool>& is_its, Time from, Time until) {
     const PauseWatch& watch = fabric.pauses();
     std::map<std::pair<PauseRoot, NodeId>, Duration> waits;
     for (std::uint32_t id = 0; id < watch.pauses().size(); ++id) {
         const PauseRecord& pause = watch.pauses()[id];
         if (pause.from >= until || (pause.until && *pause.until <= from)) continue;
         const PauseWatch::Peer& paused = watch.peer(pause.device, pause.port);
-        if (paused.device != PauseRecord::none || std::ranges::count(hosts, paused.node) == 0) continue;
+        if (paused.device != PauseRecord::none || !is_its[paused.node]) continue;
         for_each_chain(watch, id, fabric.now(), [&](const PauseChain& chain) {
             const Time begin = max(chain.from, from), end = min(chain.until, until);
             if (begin < end) {

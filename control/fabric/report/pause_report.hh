@@ -22,13 +22,13 @@ nlohmann::ordered_json pause_cycles_json(const Fabric& fabric);
 // share of each bin of time that was paused, by root.
 nlohmann::ordered_json timeline_json(const Fabric& fabric);
 
-// The root that kept one of `hosts` paused longest between two moments, and that host.
+// The root that kept one of some hosts paused longest between two moments, and that host. `is_its`: by node.
 struct PauseBlame {
     Duration waited{};
     NodeId host = 0;
     std::string root;  // as a sentence; empty: none of them was paused
 };
-PauseBlame blame_between(const Fabric& fabric, const std::vector<NodeId>& hosts, Time from, Time until);
+PauseBlame blame_between(const Fabric& fabric, const std::vector<bool>& is_its, Time from, Time until);
 
 // The node at which most time of pauses began: a host that takes packets too slowly, else the switch whose
 // queue stood; empty: nobody was paused.

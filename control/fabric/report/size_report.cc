@@ -27,13 +27,11 @@ std::uint64_t next_bound(std::uint64_t bound) {
     return lead == 2 ? bound / 2 * 5 : bound * 2;
 }
 
-// Null of no message: as 0 it would be below every limit.
+// The quantiles by which transports are compared.
 Json quantiles_of(const Histogram& histogram, std::int64_t unit_ps) {
-    Json quantiles;
-    for (const auto& [name, per_mille] :
-         {std::pair("p50", 500U), std::pair("p95", 950U), std::pair("p99", 990U), std::pair("max", 1000U)})
-        quantiles[name] = histogram.count() == 0 ? Json() : Json(histogram.quantile(per_mille).ps / unit_ps);
-    return quantiles;
+    static constexpr std::array compared{Quantile{"p50", 500}, Quantile{"p95", 950}, Quantile{"p99", 990},
+                                         Quantile{"max", 1000}};
+    return quantiles_or_null(histogram, unit_ps, compared);
 }
 
 FIGURE_ROWS(size_figures, SizeReport::Class, "message_sizes.{size}") = {
@@ -81,7 +79,7 @@ void SizeReport::add(std::span<const EndedMessage> messages) {
         if (message.failed) continue;
         Class& own = class_of(message.bytes);
         own.took.record(message.took());
-        own.slowdown.record({message.took().ps / std::max<std::int64_t>(message.ideal.ps / 1000, 1)});
+        own.slowdown.record(roce::slowdown_of(message.took(), message.ideal));
     }
 }
 

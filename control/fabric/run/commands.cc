@@ -194,4 +194,12 @@ std::string run_command(Fabric& fabric, std::string_view text) {
     return {};
 }
 
+void schedule_events(Fabric& fabric) {
+    for (const EventConfig& event : fabric.plan().file.events)
+        fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
+            if (const std::string error = run_command(fabric, event.command); !error.empty())
+                fabric.note("command_failed", event.command + ": " + error);
+        });
+}
+
 }  // namespace sluice::fabric

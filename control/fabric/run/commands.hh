@@ -21,5 +21,7 @@ namespace sluice::fabric {
 std::string check_command(const FabricPlan& plan, std::string_view text);
 // Now: an error's text, or empty.
 std::string run_command(Fabric& fabric, std::string_view text);
+// Before the run: those of the file at their times. One that fails is an event of the fabric.
+void schedule_events(Fabric& fabric);
 
 }  // namespace sluice::fabric

@@ -53,53 +53,43 @@ tl::expected<Json, std::string> run_alone(const FabricPlan& plan, const JobPlan&
     EndedMessages messages(fabric, false, [&](std::span<EndedMessage> ended) { progress.add(ended); });
     Time next{};
     const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
-    bool interrupted = false;
     fabric.loop().run(end, [&] {
         messages.look();
-        interrupted = options.is_stopped();
-        if (interrupted || fabric.now() >= Time{} + never) return false;
+        if (options.is_stopped() || fabric.now() >= Time{} + never) return false;
         if (fabric.now() < next) return true;
         next = fabric.now() + look_interval;
         return !is_over(fabric, job, progress);
     });
     messages.finish();
-    Json figures = jobs_json(fabric, progress)[job.name];
+    Json figures = job_json(fabric, job, progress);
     fabric.close();
     return figures;
 }
 
 }  // namespace
 
-JobTraffic::JobTraffic(const FabricPlan& plan)
-    : plan_(plan), job_of_(plan.file.flows.size(), plan.jobs.size()) {
-    for (std::size_t job = 0; job < plan.jobs.size(); ++job) {
-        for (const std::size_t n : plan.jobs[job].collectives) job_of_[plan.collectives[n].flow] = job;
-        for (const std::size_t n : plan.jobs[job].workloads) job_of_[plan.workloads[n].flow] = job;
-    }
-}
-
 void JobTraffic::add(std::span<const EndedMessage> messages) {
     for (const EndedMessage& message : messages)
-        if (const std::size_t job = job_of_[message.flow]; job != plan_.jobs.size())
+        if (const JobPlan* job = job_of_[message.flow]; job != nullptr)
             for (const Channel channel : message.path.channels) bytes_[channel][job] += message.bytes;
 }
 
-JobTraffic::Meeting JobTraffic::meeting_of(std::size_t job) const {
+JobTraffic::Meeting JobTraffic::meeting_of(const JobPlan& job) const {
     double most = 0;
     Meeting found;
     for (const auto& [channel, jobs] : bytes_) {
-        if (!jobs.contains(job) || jobs.size() < 2) continue;
+        if (!jobs.contains(&job) || jobs.size() < 2) continue;
         const Link& link = plan_.topology.links[channel / 2];
         std::uint64_t all = 0;
-        std::pair<std::uint64_t, std::size_t> other{};
+        std::pair<std::uint64_t, const JobPlan*> other{};
         for (const auto& [each, bytes] : jobs) {
             all += bytes;
-            if (each != job) other = std::max(other, {bytes, each});
+            if (each != &job) other = std::max(other, {bytes, each});
         }
         const double load = static_cast<double>(all) / static_cast<double>(link.speed.bits_per_second);
         if (load <= most) continue;
         most = load;
-        found = {link.name, plan_.jobs[other.second].name};
+        found = {link.name, other.second->name};
     }
     return found;
 }
@@ -119,8 +109,8 @@ tl::expected<Json, std::string> jobs_alone(const FabricPlan& plan, const RunOpti
 }
 
 void add_losses(Json& jobs, const Json& alone, const FabricPlan& plan, const JobTraffic& traffic) {
-    for (std::size_t n = 0; n < plan.jobs.size(); ++n) {
-        const std::string& name = plan.jobs[n].name;
+    for (const JobPlan& each : plan.jobs) {
+        const std::string& name = each.name;
         const auto found = alone.find(name);
         if (found == alone.end()) continue;
         Json& job = jobs[name];
@@ -135,7 +125,7 @@ void add_losses(Json& jobs, const Json& alone, const FabricPlan& plan, const Job
         const std::int64_t lost = own.get<std::int64_t>() - by_itself.get<std::int64_t>();
         job["lost_permille"] = lost * 1000 / own.get<std::int64_t>();
         if (lost <= 0) continue;
-        const JobTraffic::Meeting meeting = traffic.meeting_of(n);
+        const JobTraffic::Meeting meeting = traffic.meeting_of(each);
         job["lost_to"] = fmt::format(
             "{} lost {:.1f} % of its {} to {}", name, static_cast<double>(lost) * 100 / own.get<double>(),
             has_steps ? "step" : "time",

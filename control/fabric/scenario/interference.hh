@@ -19,7 +19,7 @@ namespace sluice::fabric {
 // Payload of jobs on links, by the paths of their messages; those of several paths are left out.
 class JobTraffic {
   public:
-    explicit JobTraffic(const FabricPlan& plan);
+    explicit JobTraffic(const FabricPlan& plan) : plan_(plan), job_of_(plan.jobs_of_flows()) {}
     void add(std::span<const EndedMessage> messages);
 
     // The link on which others' bytes meet the job's where it is loaded most, and the one of them with most
@@ -27,12 +27,12 @@ class JobTraffic {
     struct Meeting {
         std::string link, job;
     };
-    Meeting meeting_of(std::size_t job) const;
+    Meeting meeting_of(const JobPlan& job) const;
 
   private:
     const FabricPlan& plan_;
-    std::vector<std::size_t> job_of_;                                // by flow; the number of jobs: none
-    std::map<Channel, std::map<std::size_t, std::uint64_t>> bytes_;  // by job
+    std::vector<const JobPlan*> job_of_;                                // by flow; null: none
+    std::map<Channel, std::map<const JobPlan*, std::uint64_t>> bytes_;  // in the order of jobs
 };
 
 // The figures of jobs that run alone, by name: those that a [[job]] placed, where there are two or more. An

@@ -151,11 +151,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     std::optional<DepthReport> depths;
     if (plan.file.results.depths) depths.emplace(fabric);
     Phases phases(fabric, plan.file.scenario.phases, depths ? &*depths : nullptr);
-    for (const EventConfig& event : plan.file.events)
-        fabric.loop().actions().at(Time{} + event.at, [&fabric, &event] {
-            if (const std::string error = run_command(fabric, event.command); !error.empty())
-                fabric.note("command_failed", event.command + ": " + error);
-        });
+    schedule_events(fabric);
     std::unique_ptr<FabricSockets> sockets;
     if (!options.sockets.empty() || !options.page.empty()) {
         auto opened = FabricSockets::open(fabric, {options.sockets, options.page, title_of(plan),

@@ -50,14 +50,6 @@ Json paused_json(const HostPort& port, Time now) {
     return json;
 }
 
-// A quantile of nothing is null: as 0 it would be below every limit.
-Json quantiles_or_null(const Histogram& histogram, std::int64_t unit_ps = 1000) {
-    Json quantiles = quantiles_json(histogram, unit_ps);
-    if (histogram.count() == 0)
-        for (Json& each : quantiles) each = nullptr;
-    return quantiles;
-}
-
 struct HostSource {
     const HostConfig& host;
     const HostPort& port;

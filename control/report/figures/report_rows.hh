@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,13 +45,27 @@ nlohmann::ordered_json or_null(const auto& optional) {
     return optional ? nlohmann::ordered_json(*optional) : nlohmann::ordered_json(nullptr);
 }
 
+struct Quantile {
+    const char* name;
+    unsigned per_mille;
+};
+inline constexpr std::array usual_quantiles{Quantile{"p50", 500}, Quantile{"p99", 990}, Quantile{"p999", 999},
+                                            Quantile{"max", 1000}};
+
 // The quantiles of durations, in units of `unit_ps`.
-inline nlohmann::ordered_json quantiles_json(const Histogram& histogram, std::int64_t unit_ps = 1000) {
-    const auto in_units = [&](Duration duration) { return duration.ps / unit_ps; };
-    return {{"p50", in_units(histogram.quantile(500))},
-            {"p99", in_units(histogram.quantile(990))},
-            {"p999", in_units(histogram.quantile(999))},
-            {"max", in_units(histogram.max())}};
+inline nlohmann::ordered_json quantiles_json(const Histogram& histogram, std::int64_t unit_ps = 1000,
+                                             std::span<const Quantile> quantiles = usual_quantiles) {
+    nlohmann::ordered_json json;
+    for (const Quantile& each : quantiles) json[each.name] = histogram.quantile(each.per_mille).ps / unit_ps;
+    return json;
+}
+// A quantile of nothing is null: as 0 it would be below every limit.
+inline nlohmann::ordered_json quantiles_or_null(const Histogram& histogram, std::int64_t unit_ps = 1000,
+                                                std::span<const Quantile> quantiles = usual_quantiles) {
+    nlohmann::ordered_json json = quantiles_json(histogram, unit_ps, quantiles);
+    if (histogram.count() == 0)
+        for (nlohmann::ordered_json& each : json) each = nullptr;
+    return json;
 }
 
 constexpr std::int64_t ns(Duration duration) { return duration.ps / 1000; }
