@@ -198,6 +198,19 @@ TEST(Jobs, lossesNameTheOtherJobAndTheLink) {
     check_contains(jobs["a"]["lost_to"].get<std::string>(), " of its step to b at leaf");
 }
 
+// What an event costs a job is not the other's doing: it comes in the run alone, too.
+TEST(Jobs, eventsComeInRunsAlone) {
+    const Json jobs = report_of(leaf_spine + ring("r") + ring("s") + job("a", "hosts = \"leaf1\"", "r") +
+                                job("b", "hosts = \"leaf2\"", "s") +
+                                "[[event]]\nat = \"10us\"\ndo = \"host h2 drain 10G\"\n"
+                                "[results]\nalone = true\n")["jobs"];
+    for (const char* name : {"a", "b"}) {
+        CHECK_TRUE(jobs[name]["alone"]["step_ns"] == jobs[name]["step_ns"]["mean"]);
+        LONGS_EQUAL(0, jobs[name]["lost_permille"].get<int>());
+    }
+    CHECK_TRUE(jobs["a"]["step_ns"]["mean"].get<int>() > 2 * jobs["b"]["step_ns"]["mean"].get<int>());
+}
+
 TEST(Jobs, numbersOfAWorkloadCountTheHostsOfItsJob) {
     const std::string path =
         fmt::format("{}/sluice-job-{}.csv", std::filesystem::temp_directory_path().string(), getpid());

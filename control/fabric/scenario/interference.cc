@@ -8,6 +8,7 @@
 
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/job_report.hh"
+#include "control/fabric/run/commands.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -51,6 +52,7 @@ tl::expected<Json, std::string> run_alone(const FabricPlan& plan, const JobPlan&
     Fabric& fabric = **made;
     FlowProgress progress(alone);
     EndedMessages messages(fabric, false, [&](std::span<EndedMessage> ended) { progress.add(ended); });
+    schedule_events(fabric);
     Time next{};
     const auto end = options.duration ? std::optional(Time{} + *options.duration) : std::nullopt;
     fabric.loop().run(end, [&] {
