@@ -13,6 +13,19 @@ STAR = """3 1 2
 1 2 100Gbps 1us 0
 """
 
+# SimAI's: the first switch is an NVSwitch.
+GPUS = """7 2 1 2 8 H100
+4 5 6
+0 4 2880Gbps 0.000025ms 0
+0 5 400Gbps 0.0005ms 0
+1 4 2880Gbps 0.000025ms 0
+1 6 400Gbps 0.0005ms 0
+2 5 400Gbps 0.0005ms 0
+3 6 400Gbps 0.0005ms 0
+5 6 400Gbps 0.0005ms 0
+6 5 400Gbps 0.0005ms 0
+"""
+
 SPINES = (importer.FILES / "two-tiers.topo").read_text()
 TREE = """Nodes 8
 Tiers 3
@@ -73,7 +86,10 @@ class Hpcc(TopologyCase):
             ("<graphml/>", "is XML, such as GraphML"),
             ("graph G { a -- b; }", "is a graph in DOT or GML"),
             (b"3 1 2\n\xff\n", "topology.txt:2:1: is not UTF-8"),
-            ("160 8 16 8 512 H100\n", "topology.txt:1:1: is not a topology"),
+            ("160 8 16 H100 8 512\n", "topology.txt:1:1: is not a topology"),
+            ("160 8 16 8 512 H100\n", "topology.txt:1:16: switch: the file ends after 0 of 24 switches"),
+            ("160 8 99999 8 512 H100\n", "topology.txt:1:7: nvswitches", "0 to 20000"),
+            (GPUS.replace("7 2 1 2 8 H100", "7 2 1 1 8 H100"), "topology.txt:2:5: switch: the first line counts 2 of them"),
             ("1 2 3 4 5\n", "topology.txt:1:1: the first line has 5 words", "write these three"),
             ("99999999999 1 2\n", "topology.txt:1:1: nodes", "1 to 20000"),
             ("3 1 99999999\n", "topology.txt:1:5: links", "1 to 65536"),
@@ -135,6 +151,22 @@ class Hpcc(TopologyCase):
         said, made = self.topology("4 2 2 3\n2\n3\n0 2 10Gbps 1ns 0\n1 3 10Gbps 1ns 0\n2 3 10Gbps 1ns 0\n")
         self.assertEqual([link["cable"] for link in made["link"]], ["1m"] * 3)
         self.assertIn("1:5  tors: the links say which", said)
+
+    def test_nvswitches_and_their_links_are_no_part_of_a_fabric(self):
+        said, made = self.topology(GPUS)
+        self.assertEqual([node["name"] for node in made["node"]], ["h0", "h1", "h2", "h3", "s5", "s6"])
+        self.assertEqual([link["ends"] for link in made["link"]],
+                         [["h0", "s5"], ["h1", "s6"], ["h2", "s5"], ["h3", "s6"], ["s5", "s6"], ["s6", "s5"]])
+        self.assertEqual({link["speed"] for link in made["link"]}, {"400G"})
+        for words in ("1:3  gpus_per_server: each GPU is a host with its own port", "1:11  gpu_type: a fabric has no kinds of GPUs",
+                      "2:1  switch.0: NVLink within a server is not in the network",
+                      "3:1  link.0: NVLink within a server is not in the network (and 1 more)"):
+            self.assertIn(words, said)
+        # Without NVSwitches the same numbers are HPCC's.
+        _, made = self.topology("3 8 0 1 2 A100\n" + STAR.split("\n", 1)[1])
+        self.assertEqual(len(made["link"]), 2)
+        said, _ = self.topology(GPUS.replace("2 5 400", "0 6 400"), status=REFUSED)
+        self.assertIn("7:1  link.4: host h0 has links to s5 and to s6", said)
 
     def test_error_rates_are_lost_frames_from_the_start(self):
         links = "".join(f"{a} {b} 100Gbps 1us {rate}\n" for a, b, rate in ((0, 2, "1e-5"), (1, 3, 0), (2, 3, 0), (2, 3, "0.001")))

@@ -1,6 +1,8 @@
 // HPCC's topology, which other projects of ns-3 read, too: a line `nodes switches links`, the switches'
 // numbers, and a line `a b rate delay error_rate` for each link. Numbers below `nodes` that are not a
-// switch's are hosts. What follows the last link is not read there: people write notes.
+// switch's are hosts. What follows the last link is not read there: people write notes. SimAI's begins with
+// `nodes gpus_per_server nvswitches switches links gpu_type`; of its switches the first are NVSwitches, which
+// with their links are no part of a network.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -16,22 +18,25 @@ constexpr std::array<const char*, 5> link_columns{"a", "b", "rate", "delay", "er
 
 std::uint64_t header_count(const WordLines::Word& word, std::string_view name) {
     const std::uint64_t most = name == "links" ? fabric::max_links : fabric::max_nodes;
+    const std::uint64_t least = name == "nvswitches" ? 0 : 1;
     const auto count = parse_integer(word.text);
-    if (count && *count >= 1 && *count <= most) return *count;
+    if (count && *count >= least && *count <= most) return *count;
     throw ReadError{word.place, std::string(name),
-                    fmt::format("{} is not a number from 1 to {}", in_quotes(word.text), most),
+                    fmt::format("{} is not a number from {} to {}", in_quotes(word.text), least, most),
                     "correct the first line, or make the topology smaller"};
 }
 
-// PowerTCP's files count their top-of-rack switches, too.
+// PowerTCP's files count their top-of-rack switches, too. SimAI's end with a word.
 std::vector<const char*> header_names(const WordLines& lines) {
     if (lines.line.size() == 3) return {"nodes", "switches", "links"};
     if (lines.line.size() == 4) return {"nodes", "switches", "tors", "links"};
-    throw ReadError{lines.line.empty() ? SourcePlace{1, 1} : lines.line.front().place,
-                    {},
-                    fmt::format("the first line has {}; HPCC's has three: nodes, switches and links",
-                                print_count(lines.line.size(), "word")),
-                    "write these three, or four with a count of top-of-rack switches before the links"};
+    if (lines.line.size() == 6) return {"nodes", "gpus_per_server", "nvswitches", "switches", "links"};
+    throw ReadError{
+        lines.line.empty() ? SourcePlace{1, 1} : lines.line.front().place,
+        {},
+        fmt::format("the first line has {}; HPCC's has three: nodes, switches and links",
+                    print_count(lines.line.size(), "word")),
+        "write these three, or four with a count of top-of-rack switches before the links, or SimAI's six"};
 }
 
 void add_word(Builder& built, const char* name, const WordLines::Word& word) {
@@ -48,11 +53,13 @@ std::unique_ptr<Item> hpcc_document(const std::string& text) {
     std::uint64_t switches = 0, links = 0;
     const auto names = header_names(lines);
     for (std::size_t n = 0; n < names.size(); ++n) {
-        const std::uint64_t count = header_count(lines.line[n], names[n]);
-        if (n == 1) switches = count;
+        const std::string_view name = names[n];
+        const std::uint64_t count = header_count(lines.line[n], name);
+        if (name == "switches" || name == "nvswitches") switches += count;
         links = count;
         add_word(built, names[n], lines.line[n]);
     }
+    if (names.size() != lines.line.size()) add_word(built, "gpu_type", lines.line.back());
     SourcePlace end = lines.line.back().place;
     built.key("switch", end);
     built.open(Item::Kind::list, end);
@@ -98,8 +105,12 @@ class HpccReader {
     void read() {
         read_nodes();
         for (const auto& link : root_.find("link")->members) read_link(*link);
-        for (const char* name : {"nodes", "switches", "links"})
-            out_.account.taken(*root_.find(name), "counted");
+        for (const char* name : {"nodes", "nvswitches", "switches", "links"})
+            if (const Item* counted = root_.find(name)) out_.account.taken(*counted, "counted");
+        if (const Item* gpus = root_.find("gpus_per_server"))
+            out_.account.nothing(*gpus, "each GPU is a host with its own port");
+        if (const Item* type = root_.find("gpu_type"))
+            out_.account.nothing(*type, "a fabric has no kinds of GPUs");
         if (const Item* tors = root_.find("tors"))
             out_.account.nothing(*tors, "the links say which switches are top of a rack");
         if (const Item* after = root_.find("after"))
@@ -113,12 +124,19 @@ class HpccReader {
         const Item& counted = *root_.find("nodes");
         const std::uint64_t count = *parse_integer(counted.word);
         node_of_.resize(count);
+        inside_.resize(count);
+        const Item* counted_inside = root_.find("nvswitches");
+        std::uint64_t inside = counted_inside == nullptr ? 0 : *parse_integer(counted_inside->word);
         std::vector<const Item*> switches(node_of_.size());
         for (const auto& each : root_.find("switch")->members) {
             const auto id = read_number(out_.account, *each, 0, static_cast<std::int64_t>(count) - 1);
             if (!id) continue;
             const Item*& known = switches[static_cast<std::size_t>(*id)];
-            if (known == nullptr)
+            if (known == nullptr && inside > 0) {
+                inside_[static_cast<std::size_t>(*id)] = true;
+                --inside;
+                out_.account.nothing(*each, nvlink);
+            } else if (known == nullptr)
                 out_.account.taken(*each, fmt::format("node s{}", *id));
             else
                 out_.account.wrong(*each, fmt::format("switch {} comes a second time", *id), "leave it out");
@@ -131,7 +149,8 @@ class HpccReader {
             add_node(id, {fmt::format("h{}", id), true, &counted});
         }
         for (std::size_t id = 0; id < switches.size(); ++id)
-            if (switches[id] != nullptr) add_node(id, {fmt::format("s{}", id), false, switches[id]});
+            if (switches[id] != nullptr && !inside_[id])
+                add_node(id, {fmt::format("s{}", id), false, switches[id]});
         out_.numbering = "host N of the file is hN, and number N where hosts go by number";
         if (!moved) return;
         out_.numbering = fmt::format("host N of the file is hN; where hosts go by number, h{} is number {}",
@@ -147,6 +166,10 @@ class HpccReader {
         const auto id = read_number(out_.account, item, 0, static_cast<std::int64_t>(node_of_.size()) - 1);
         if (!id) return std::nullopt;
         return node_of_[static_cast<std::size_t>(*id)];
+    }
+    bool is_inside(const Item& item) const {
+        const auto id = parse_integer(item.word);
+        return id && *id < inside_.size() && inside_[static_cast<std::size_t>(*id)];
     }
 
     // ns-3 loses packets with this chance, at both ends.
@@ -169,6 +192,7 @@ class HpccReader {
 
     void read_link(const Item& item) {
         const auto value = [&](std::size_t n) -> const Item& { return *item.members[n]; };
+        if (is_inside(value(0)) || is_inside(value(1))) return out_.account.nothing(item, nvlink);
         const auto a = end(value(0)), b = end(value(1));
         const auto speed = out_.speed(value(2), parse_rate(value(2).word));
         const auto cable = out_.cable(value(3), parse_time(value(3).word));
@@ -180,7 +204,9 @@ class HpccReader {
 
     Drawing& out_;
     const Item& root_;
+    static constexpr const char* nvlink = "NVLink within a server is not in the network";
     std::vector<std::size_t> node_of_;  // by the file's number
+    std::vector<bool> inside_;          // likewise: an NVSwitch
 };
 
 }  // namespace

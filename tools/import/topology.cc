@@ -56,6 +56,9 @@ std::optional<TopologyFormat> topology_format_of(std::string_view text) {
         if (boost::iequals(words.front().text, key) && words.size() == 2) return TopologyFormat::htsim;
     // Three or more: ns-3's Inet begins with two numbers.
     if (words.size() > 2 && std::ranges::all_of(words, is_number)) return TopologyFormat::hpcc;
+    // SimAI's ends with a kind of GPU.
+    if (words.size() == 6 && std::ranges::all_of(std::span(words).first(5), is_number))
+        return TopologyFormat::hpcc;
     const std::string_view whole = lines.text();
     if (other_topology(whole).empty() && fabric::csv_separator(whole)) return TopologyFormat::csv;
     return std::nullopt;
