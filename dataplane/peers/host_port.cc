@@ -30,7 +30,7 @@ HostSource::HostSource(const HostPortSpec& spec)
       room_bytes_(spec.receive_buffer_bytes + spec.receive_headroom_bytes),
       drain_classes_(spec.drain_classes),
       describes_(spec.describes),
-      nic_(spec.nic, spec.flows, spec.queue_pairs, spec.ranks, spec.transfers),
+      nic_(spec.nic, spec.flows, spec.queue_pairs, spec.ranks, spec.transfers, spec.programs),
       arriving_(64),
       waiting_(64) {
     set_drain(spec.drain, Time{});

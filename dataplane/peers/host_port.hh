@@ -36,6 +36,7 @@ struct HostPortSpec {
     std::vector<roce::QpSettings> queue_pairs;
     std::vector<roce::RankSettings> ranks;
     std::shared_ptr<const roce::TransferList> transfers;
+    std::vector<roce::ProgramSettings> programs;
 };
 
 class HostSource : public NothingUnderWay {
@@ -146,9 +147,9 @@ class HostPort final : public PeerPort<HostSource> {
     void tell_arrivals(Tell tell) {
         source_.nic().tell_arrivals(tell);
     }
-    void join_server(std::uint32_t id, Time came, Time now) {
+    void join_server(std::uint32_t id, const roce::CollectiveRank::Arrival& arrival, Time now) {
         catch_up_before(now);
-        source_.nic().join_server(id, came, now);
+        source_.nic().join_server(id, arrival, now);
         forget_arrival();
     }
 

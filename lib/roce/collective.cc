@@ -83,6 +83,7 @@ CollectiveRank::CollectiveRank(const RankSettings& settings)
       lines_(settings.queue_pairs),
       due_(Time{} + settings.collective.start) {
     assert(settings_.collective.steps > 0 && settings_.strands.size() == strands_.size());
+    assert(!settings_.sizes || settings_.sizes->size() == settings_.collective.steps);
     for (std::uint32_t strand = 0; strand < strands_.size(); ++strand) {
         const RankSettings::Lines& own = settings_.strands[strand];
         for (const auto* firsts : {&own.to, &own.from})
@@ -92,31 +93,44 @@ CollectiveRank::CollectiveRank(const RankSettings& settings)
         for (const auto* controls : {&own.clears, &own.cleared})
             for (const QpIndex qp : *controls) line(qp).strand = strand;
     }
-    steps_.reserve(settings_.collective.steps);
+    steps_.reserve(settings_.program ? 1 : settings_.collective.steps);
 }
 
 void CollectiveRank::expire(Time now) {
     if (!is_timed() || now < due_) return;
-    if (state_ == State::waiting) {
-        steps_.push_back({now, {}, {}});
-        if (settings_.collective.is_hierarchical()) return meet(State::reducing, now);
-        return begin(now);
-    }
-    came_ = 0;
+    if (state_ == State::waiting) return begin_step(now);
+    came_[meeting_++ % 2] = 0;
     if (state_ == State::gathering) return end(now);
+    begin(now);
+}
+
+void CollectiveRank::command(Time now) {
+    const std::uint64_t bytes = settings_.sizes->at(begun_);
+    if (std::exchange(settings_.collective.bytes, bytes) != bytes)
+        strands_ = strands_of(settings_.collective, settings_.rank);
+    begin_step(now);
+}
+
+void CollectiveRank::begin_step(Time now) {
+    if (settings_.program) steps_.clear();
+    steps_.push_back({now, {}, {}});
+    ++begun_;
+    if (settings_.collective.is_hierarchical()) return meet(State::reducing, now);
     begin(now);
 }
 
 void CollectiveRank::meet(State part, Time now) {
     state_ = part;
-    arrival_ = now;
-    join(now, now);
+    arrivals_.push_back({meeting_, now});
+    join(arrivals_.back(), now);
 }
 
-void CollectiveRank::join(Time came, Time now) {
-    last_came_ = came_ == 0 ? came : max(last_came_, came);
-    ++came_;
-    if (!misses_ranks()) due_ = max(last_came_ + settings_.collective.time_in_server(), now);
+void CollectiveRank::join(const Arrival& arrival, Time now) {
+    const std::size_t place = arrival.meeting % 2;
+    last_came_[place] = came_[place] == 0 ? arrival.came : max(last_came_[place], arrival.came);
+    ++came_[place];
+    if (arrival.meeting == meeting_ && !misses_ranks())
+        due_ = max(last_came_[place] + settings_.collective.time_in_server(), now);
 }
 
 void CollectiveRank::begin(Time now) {
@@ -135,7 +149,9 @@ void CollectiveRank::begin(Time now) {
 
 void CollectiveRank::end(Time now) {
     steps_.back().ended = now;
-    state_ = steps_.size() == settings_.collective.steps ? State::done : State::waiting;
+    is_over_ = true;
+    ended_bytes_ += settings_.collective.bytes;
+    state_ = begun_ == settings_.collective.steps ? State::done : State::waiting;
     due_ = max(now, steps_.back().begun + settings_.collective.overlap) + settings_.collective.compute;
 }
 
@@ -163,7 +179,10 @@ void CollectiveRank::completed(QpIndex qp, bool failed, Time now) {
     Line& own = line(qp);
     --own.pending;
     --pending_;
-    if (failed) state_ = State::failed;
+    if (failed) {
+        state_ = State::failed;
+        is_over_ = true;
+    }
     wake(own.strand);
     advance(now);
 }
@@ -235,7 +254,8 @@ void CollectiveRank::advance(Time now) {
     Step& step = steps_.back();
     if (!step.received && to_send_ <= strands_.size()) step.received = now;
     if (to_send_ != 0 || pending_ != 0) return;
-    if (settings_.collective.is_hierarchical()) return meet(State::gathering, now);
+    if (settings_.collective.is_hierarchical() && !settings_.collective.is_one_way)
+        return meet(State::gathering, now);
     end(now);
 }
 

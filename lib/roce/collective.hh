@@ -10,8 +10,10 @@
 // construction.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -29,6 +31,9 @@ struct RankSettings {
     std::uint32_t rank = 0;  // in [0, collective.ranks)
     QpIndex first_qp = 0;    // of the host's queue pairs; those of the collective follow each other
     std::uint32_t queue_pairs = 0;
+    // The program that commands the rank, which of the host's, and the bytes of each step.
+    std::optional<std::uint32_t> program;
+    std::shared_ptr<const std::vector<std::uint64_t>> sizes;
     // The first queue pair of a strand to each of its targets and from each source, in their order. Control
     // messages have one each; there is none without them.
     struct Lines {
@@ -70,20 +75,36 @@ class CollectiveRank {
     // When a step begins, or its time in the server ends.
     std::optional<Time> next_timer() const { return is_timed() ? std::optional(due_) : std::nullopt; }
     void expire(Time now);
+    // The program begins the next step.
+    void command(Time now);
+    // A step that a program commanded is over, or has failed; once.
+    bool take_end() { return std::exchange(is_over_, false); }
     // Its message on its own `qp` has been acknowledged, or has failed; a peer's has arrived.
     void completed(QpIndex qp, bool failed, Time now);
     void delivered(QpIndex qp, Time now);
     // After each event, until there is none.
     std::optional<Post> next_post(Time now);
-    // When this rank came to a meeting of its server, once; the others are to be told.
-    std::optional<Time> take_arrival() { return std::exchange(arrival_, std::nullopt); }
-    // Another rank of the server came to the meeting, at `came`.
-    void join(Time came, Time now);
+    // Meetings of its server to which this rank came, once; the others are to be told. Meetings are counted
+    // from 0, and a rank is at most one ahead of another.
+    struct Arrival {
+        std::uint32_t meeting;
+        Time came;
+    };
+    bool has_arrivals() const { return !arrivals_.empty(); }
+    std::vector<Arrival> take_arrivals() { return std::exchange(arrivals_, {}); }
+    // Another rank of the server came to a meeting.
+    void join(const Arrival& arrival, Time now);
+    // It waits for others of its server, or for the time in it.
+    bool is_in_server() const { return state_ == State::reducing || state_ == State::gathering; }
 
     bool owns(QpIndex qp) const { return qp - settings_.first_qp < settings_.queue_pairs; }
     State state() const { return state_; }
+    // Nothing of its own is due or under way.
+    bool is_idle() const { return !is_timed() && pending_ == 0; }
     const RankSettings& settings() const { return settings_; }
-    std::span<const Step> steps() const { return steps_; }  // those that have begun
+    // Those that have begun; of a rank that a program commands the last one.
+    std::span<const Step> steps() const { return steps_; }
+    std::uint64_t ended_bytes() const { return ended_bytes_; }  // of steps that have ended
 
   private:
     // How far a strand has come in this step.
@@ -100,9 +121,11 @@ class CollectiveRank {
         std::uint64_t taken = 0;      // and that strands have counted
     };
 
-    bool is_in_server() const { return state_ == State::reducing || state_ == State::gathering; }
-    bool is_timed() const { return state_ == State::waiting || (is_in_server() && !misses_ranks()); }
-    bool misses_ranks() const { return came_ != settings_.collective.group().stride; }
+    bool is_timed() const {
+        return state_ == State::waiting ? !settings_.program : is_in_server() && !misses_ranks();
+    }
+    bool misses_ranks() const { return came_[meeting_ % 2] != settings_.collective.group().stride; }
+    void begin_step(Time now);
     void meet(State part, Time now);
     Line& line(QpIndex qp) { return lines_[qp - settings_.first_qp]; }
     void begin(Time now);
@@ -119,16 +142,20 @@ class CollectiveRank {
     std::vector<Progress> progress_;  // by strand
     std::vector<Line> lines_;
     State state_ = State::waiting;
+    bool is_over_ = false;  // a step, for the program
     Time due_;
-    std::uint32_t came_ = 0;  // ranks of the server, to the next meeting or this one,
-    Time last_came_;          // the last of them
-    std::optional<Time> arrival_;
+    std::uint32_t meeting_ = 0;            // the next one, or this one
+    std::array<std::uint32_t, 2> came_{};  // ranks of the server, to a meeting and the one after it,
+    std::array<Time, 2> last_came_{};      // the last of them
+    std::vector<Arrival> arrivals_;
     std::uint32_t awake_ = 0;       // strands from here
     std::uint32_t asleep_ = 0;      // to before here may have a message to post
     std::uint64_t to_send_ = 0;     // messages of the step, counted once for all queue pairs,
     std::uint64_t to_receive_ = 0;  // likewise
     std::uint64_t pending_ = 0;     // messages posted and not completed
     std::vector<Step> steps_;
+    std::uint32_t begun_ = 0;  // steps
+    std::uint64_t ended_bytes_ = 0;
 };
 
 }  // namespace sluice::roce

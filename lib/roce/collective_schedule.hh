@@ -112,7 +112,7 @@ class Strand {
     }
 };
 
-// All strands of a rank; the settings are valid.
+// All strands of a rank; the settings are valid. None if its server is the only one.
 std::vector<Strand> strands_of(const CollectiveSettings& settings, std::uint32_t rank);
 
 // Chunks of a tree's data where the settings name no size: 512 KiB, halved down to 32 KiB until there are 8

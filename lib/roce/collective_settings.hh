@@ -71,6 +71,9 @@ struct CollectiveSettings {
     // Links between the ranks of a server (hierarchical), which are no part of the network:
     Rate server_bandwidth = gigabits(3600);
     Duration server_latency = microseconds(1);  // >= 1 us where ranks learn of each other in that time
+    // A single server (hierarchical, ranks == group_size): its ranks exchange once, as for an all-gather, a
+    // reduce-scatter or an all-to-all.
+    bool is_one_way = false;
 
     bool is_hierarchical() const { return kind == CollectiveKind::hierarchical_allreduce; }
     // Rings or trees side by side.

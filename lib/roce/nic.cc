@@ -32,13 +32,14 @@ std::uint32_t number_of(const IpAddress& peer, const std::vector<IpAddress>& pee
 
 Nic::Nic(const NicSettings& settings, std::vector<FlowSettings> flows,
          std::span<const QpSettings> queue_pairs, std::span<const RankSettings> ranks,
-         std::shared_ptr<const TransferList> transfers)
+         std::shared_ptr<const TransferList> transfers, std::span<const ProgramSettings> programs)
     : settings_(settings),
       flows_(std::move(flows)),
       flow_statistics_(flows_.size()),
       schedule_(data_classes(flows_, queue_pairs)),
       timers_(queue_pairs.size()),
       ranks_(ranks.begin(), ranks.end()),
+      programs_(programs.begin(), programs.end()),
       transfers_(std::move(transfers)),
       first_transfer_(settings.first_qp + static_cast<std::uint32_t>(queue_pairs.size())),
       gone_(flows_.size()),
@@ -117,7 +118,7 @@ void Nic::settle(Time now) {
             ready_[ready_count_++] = {n, *at};
     });
     next_timer_ = timers_.earliest();
-    for (const CollectiveRank& rank : ranks_) take_earlier(next_timer_, rank.next_timer());
+    if (const auto at = next_of_posters()) take_earlier(next_timer_, *at);
     if (const auto start = transfers_.next_start()) take_earlier(next_timer_, start->at);
     next_fill_ = schedule_.next_time(room_);
 }
@@ -207,20 +208,17 @@ void Nic::expire(Time now) {
         queue_pairs_[*index].listed.timer.reset();
         on_queue_pair(*index, now, [now](QueuePair& qp) { qp.expire(now); });
     }
-    for (CollectiveRank& rank : ranks_) {
-        rank.expire(now);
-        post_messages(rank, now);
-    }
+    expire_posters(now);
     start_transfers(now);
     settle(now);
 }
 
-// An event of a queue pair, and the collective's reaction to messages that it ends.
+// An event of a queue pair, and its poster's reaction to messages that it ends.
 template <class Event>
 void Nic::on_queue_pair(QpIndex index, Time now, Event event) {
     QueuePair& qp = queue_pairs_[index];
-    const auto part = qp.flow().rank;
-    if (!part) [[likely]] {
+    const auto poster = qp.settings().poster;
+    if (!poster) [[likely]] {
         event(qp);
         note(index, now);
         if (qp.listed.transfer != Calendar::nobody) note_transfer(index, now);
@@ -229,28 +227,10 @@ void Nic::on_queue_pair(QpIndex index, Time now, Event event) {
     const QpStatistics before = qp.statistics;
     event(qp);
     note(index, now);
-    CollectiveRank& rank = ranks_[*part];
-    for (std::uint64_t n = before.completed; n != qp.statistics.completed; ++n)
-        rank.completed(index, false, now);
-    for (std::uint64_t n = before.failed; n != qp.statistics.failed; ++n) rank.completed(index, true, now);
-    for (std::uint64_t n = before.delivered; n != qp.statistics.delivered; ++n) rank.delivered(index, now);
-    post_messages(rank, now);
-}
-
-void Nic::post_messages(CollectiveRank& rank, Time now) {
-    while (const auto post = rank.next_post(now)) {
-        if (queue_pairs_[post->qp].post(post->bytes, now))
-            note(post->qp, now);
-        else
-            rank.completed(post->qp, true, now);
-    }
-}
-
-void Nic::join_server(std::uint32_t id, Time came, Time now) {
-    catch_up(now);
-    for (CollectiveRank& rank : ranks_)
-        if (rank.settings().id == id) rank.join(came, now);
-    settle(now);
+    if (poster->kind == Poster::Kind::rank)
+        tell_rank(index, before, now);
+    else
+        tell_program(index, before, now);
 }
 
 void Nic::foretell(std::span<const std::uint8_t> frame) const {

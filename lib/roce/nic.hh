@@ -15,11 +15,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/roce/collective.hh"
 #include "lib/roce/nic_settings.hh"
 #include "lib/roce/nic_statistics.hh"
+#include "lib/roce/program_rank.hh"
 #include "lib/roce/queue_pair.hh"
 #include "lib/roce/send_schedule.hh"
 #include "lib/roce/transfers.hh"
@@ -37,9 +39,10 @@ struct NicFrame {
 
 class Nic {
   public:
-    // Queue pairs and transfers name the flows by their index, and flows the ranks.
+    // Queue pairs and transfers name the flows by their index, and flows the ranks and programs.
     Nic(const NicSettings& settings, std::vector<FlowSettings> flows, std::span<const QpSettings> queue_pairs,
-        std::span<const RankSettings> ranks = {}, std::shared_ptr<const TransferList> transfers = nullptr);
+        std::span<const RankSettings> ranks = {}, std::shared_ptr<const TransferList> transfers = nullptr,
+        std::span<const ProgramSettings> programs = {});
     Nic(const Nic&) = delete;
     Nic& operator=(const Nic&) = delete;
 
@@ -100,16 +103,18 @@ class Nic {
     }
     // A transfer here waits for one less, which has ended elsewhere.
     void release(std::uint32_t transfer, Time now);
-    // Ranks that came to a meeting of their server and were not told of: `tell(rank, came)`.
+    // Ranks that came to meetings of their servers and were not told of: `tell(rank, arrival)`.
     template <class Tell>
     void tell_arrivals(Tell tell) {
-        for (CollectiveRank& rank : ranks_)
-            if (const auto came = rank.take_arrival()) tell(rank.settings(), *came);
+        for (const std::uint32_t number : std::exchange(met_, {}))
+            for (const CollectiveRank::Arrival& arrival : ranks_[number].take_arrivals())
+                tell(ranks_[number].settings(), arrival);
     }
-    // Another rank of a server, in the collective `id`, came to its meeting.
-    void join_server(std::uint32_t id, Time came, Time now);
+    // Another rank of a server, in the collective `id`, came to a meeting.
+    void join_server(std::uint32_t id, const CollectiveRank::Arrival& arrival, Time now);
     std::span<const FlowSettings> flows() const { return flows_; }
     std::span<const CollectiveRank> ranks() const { return ranks_; }
+    std::span<const ProgramRank> programs() const { return programs_; }
     const FlowStatistics& flow_statistics(std::size_t flow) const { return flow_statistics_[flow]; }
 
   private:
@@ -163,7 +168,12 @@ class Nic {
     void receive_of(QpIndex index, const Incoming& packet, Time now);
     template <class Event>
     void on_queue_pair(QpIndex index, Time now, Event event);
-    void post_messages(CollectiveRank& rank, Time now);
+    void tell_rank(QpIndex index, const QpStatistics& before, Time now);
+    void tell_program(QpIndex index, const QpStatistics& before, Time now);
+    void follow_rank(std::uint32_t rank, Time now);
+    void run_program(ProgramRank& program, Time now);
+    void expire_posters(Time now);
+    std::optional<Time> next_of_posters();
     void receive_marked(QpIndex index, Time now);
 
     NicSettings settings_;
@@ -174,6 +184,10 @@ class Nic {
     SendSchedule schedule_;  // of data
     Calendar timers_;        // not later than what is due
     std::vector<CollectiveRank> ranks_;
+    std::vector<ProgramRank> programs_;
+    std::vector<std::uint32_t> met_;  // ranks that came to meetings
+    // The earliest timer of both; nothing at all: it is not known since something happened to them.
+    std::optional<std::optional<Time>> posters_timer_;
     Transfers transfers_;
     std::uint32_t first_transfer_;               // its number
     std::vector<std::uint32_t> transfer_peers_;  // by peer of the list: the host's

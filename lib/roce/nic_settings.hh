@@ -50,6 +50,14 @@ struct NicSettings {
     bool checks_payload = true;  // each byte that arrives
 };
 
+// The poster of a queue pair's messages where its flow is none: which of the host's.
+struct Poster {
+    enum class Kind : std::uint8_t { rank, program };
+    Kind kind;
+    std::uint32_t index;
+    bool operator==(const Poster&) const = default;
+};
+
 struct FlowSettings {
     std::uint32_t id = 0;  // the same at all hosts that take part
     Requester::Kind kind = Requester::Kind::write;
@@ -58,11 +66,10 @@ struct FlowSettings {
     std::optional<Time> stop;             // no message comes from then on
     std::uint64_t messages = UINT64_MAX;  // of each queue pair
     Marking data{26, 3, Ecn::ect0, {}};
-    RequesterSettings requester;        // `messages` at least the depth
-    ResponderSettings responder;        // of the same MTU and first PSN
-    std::optional<std::uint32_t> rank;  // of the collective that posts the messages
-    std::vector<PathLink> path;         // to the responder, for slowdowns; at least one link
-    Duration path_timeout{};            // the time-out that its buffers ask for; 0: not known
+    RequesterSettings requester;  // `messages` at least the depth
+    ResponderSettings responder;  // of the same MTU and first PSN
+    std::vector<PathLink> path;   // to the responder, for slowdowns; at least one link
+    Duration path_timeout{};      // the time-out that its buffers ask for; 0: not known
 };
 
 struct QpSettings {
@@ -71,6 +78,7 @@ struct QpSettings {
     IpAddress peer;
     std::uint32_t peer_qp = 0;
     std::uint64_t identity = 0;  // for draws: MessageDraws
+    std::optional<Poster> poster{};
 };
 
 }  // namespace sluice::roce

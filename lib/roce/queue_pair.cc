@@ -123,8 +123,8 @@ void QueuePair::post_due(Time now) {
     }
 }
 
-bool QueuePair::post(std::uint32_t bytes, Time now) {
-    if (!as_requester().post(flow_->kind, bytes, now.ps)) return false;
+bool QueuePair::post(std::uint32_t bytes, Time now, std::uint32_t key) {
+    if (!as_requester().post(flow_->kind, bytes, now.ps, key)) return false;
     note_begun(now);
     return true;
 }

@@ -54,8 +54,9 @@ class alignas(64) QueuePair {
     // The next packet of data; the queue pair has one. `paced_until` is when the one after it may follow.
     Outgoing next_data(Time now);
     Time paced_until() const { return paced_until_; }
-    // A message of a collective; false: the queue pair has failed. There is room.
-    bool post(std::uint32_t bytes, Time now);
+    // A message of the flow's poster; false: the queue pair has failed. There is room.
+    bool post(std::uint32_t bytes, Time now, std::uint32_t key = 0);
+    std::vector<std::uint32_t> take_keys() { return as_responder().take_keys(); }
     // A transfer that came at `at`: its only message, in as many of RC's as it needs.
     void begin_transfer(std::uint64_t bytes, Time at);
     // The responder of a transfer that it has taken already: repeated packets get their answers.

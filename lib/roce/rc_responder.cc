@@ -24,8 +24,9 @@ RcResponder::RcResponder(const ResponderSettings& settings)
 }
 
 RcResponder::Request RcResponder::request_of(const Incoming& packet) {
-    return {packet.reth.address, packet.reth.length, static_cast<std::uint16_t>(packet.payload_bytes()),
-            packet.opcode, packet.ack_request};
+    return {packet.reth.address, packet.reth.length,
+            packet.reth.key,     static_cast<std::uint16_t>(packet.payload_bytes()),
+            packet.opcode,       packet.ack_request};
 }
 
 RcResponder::Delivery RcResponder::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
@@ -120,9 +121,14 @@ RcResponder::Delivery RcResponder::take_payload(const Request& request) {
     if (within_ != (begins ? Within::nothing : own)) return refuse();
     if (ends ? bytes > settings_.mtu || (bytes == 0 && !begins) : bytes != settings_.mtu) return refuse();
     if (!is_send) {
-        if (begins) write_left_ = request.length;
+        if (begins) {
+            write_left_ = request.length;
+            write_key_ = request.key;
+        }
         if (ends ? bytes != write_left_ : bytes >= write_left_) return refuse();
         write_left_ -= bytes;
+        if (ends && settings_.keeps_keys) [[unlikely]]
+            keys_.push_back(write_key_);
     }
     within_ = ends ? Within::nothing : own;
     const Delivery delivery{Delivery::Kind::payload, place_of(expected_), bytes, ends ? 1U : 0U};

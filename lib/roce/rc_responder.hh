@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lib/roce/packet.hh"
@@ -28,6 +29,7 @@ struct ResponderSettings {
     std::uint32_t max_reads = 16;  // >= 1
     std::uint32_t first_psn = 0;
     RecoverySettings recovery{};
+    bool keeps_keys = false;  // of WRITEs that have come
 };
 
 class RcResponder {
@@ -71,6 +73,9 @@ class RcResponder {
     }
     void expire(Time now);
 
+    // The keys of WRITEs that ended since the last call, in order; each is the RETH's.
+    std::vector<std::uint32_t> take_keys() { return std::exchange(keys_, {}); }
+
     State state() const { return state_; }
     const Counters& counters() const { return counters_; }
     const ReceiveWindow::Counters& reordering() const { return came_.counters(); }
@@ -89,8 +94,9 @@ class RcResponder {
     // The facts of a request, which may wait for its turn.
     struct Request {
         std::uint64_t address;
-        std::uint32_t length;  // RETH's
-        std::uint16_t bytes;   // of payload
+        std::uint32_t length;  // RETH's, and so is the key
+        std::uint32_t key;
+        std::uint16_t bytes;  // of payload
         Opcode opcode;
         bool ack_request;
     };
@@ -123,6 +129,7 @@ class RcResponder {
     std::uint64_t expected_;  // sequence number
     Within within_ = Within::nothing;
     std::uint64_t write_left_ = 0;  // bytes of the WRITE that is under way
+    std::uint32_t write_key_ = 0;   // likewise
     std::uint32_t msn_ = 0;
 
     std::optional<std::uint8_t> reply_;  // syndrome of the next acknowledgement
@@ -133,6 +140,7 @@ class RcResponder {
     std::uint32_t reads_ = 0;
     ReceiveWindow came_;
     Counters counters_;
+    std::vector<std::uint32_t> keys_;
     std::vector<Request> early_;  // selective: those that came_ holds, by sequence number
 };
 

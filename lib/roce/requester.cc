@@ -44,7 +44,7 @@ Requester::Requester(const RequesterSettings& settings)
     assert(settings.messages > 0 && settings.ack_every > 0 && settings.max_reads > 0);
 }
 
-bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
+bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie, std::uint32_t key) {
     assert(bytes > 0 && bytes <= max_message_bytes);
     if (state_ == State::failed || tail_ - head_ == settings_->messages) return false;
     Message& message = at(tail_++);
@@ -52,6 +52,7 @@ bool Requester::post(Kind kind, std::uint32_t bytes, std::uint64_t cookie) {
                .bytes = bytes,
                .packets = (bytes + settings_->mtu - 1) / settings_->mtu,
                .retransmissions = 0,
+               .key = key,
                .first = posted_end_,
                .bytes_before = posted_bytes_,
                .reads_before = posted_reads_,
@@ -142,7 +143,7 @@ Outgoing Requester::packet_at(const Place& place, const Part& part) const {
                             : is_send ? Opcode::send_middle
                                       : Opcode::write_middle;
         packet.payload_bytes = bytes;
-        if (first && !is_send) packet.reth = {packet.offset, 0, message.bytes};
+        if (first && !is_send) packet.reth = {packet.offset, message.key, message.bytes};
     }
     return packet;
 }

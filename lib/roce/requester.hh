@@ -74,7 +74,8 @@ class Requester {
     explicit Requester(const RequesterSettings& settings);  // which outlive it
 
     // False: no room, or the QP has failed. `bytes` is from 1 to max_message_bytes.
-    bool post(Kind kind, std::uint32_t bytes, std::uint64_t cookie);
+    // `key`: of a WRITE, which the responder hands on.
+    bool post(Kind kind, std::uint32_t bytes, std::uint64_t cookie, std::uint32_t key = 0);
     // The packet that is sent now; nothing: none may be.
     std::optional<Outgoing> next(Time now);
     bool has_next() const;
@@ -109,6 +110,7 @@ class Requester {
         std::uint32_t bytes;
         std::uint32_t packets;
         std::uint32_t retransmissions;
+        std::uint32_t key;
         std::uint64_t first;         // sequence number
         std::uint64_t bytes_before;  // of all kinds, since the first message
         std::uint64_t reads_before;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "control/fabric/schedule/workload_file.hh"
 #include "control/fabric/workload/flow_list.hh"
 
 #include "CppUTest/TestHarness.h"
@@ -235,14 +236,14 @@ TEST(FlowList, HostsGoByTheirMapThenTheirNameThenTheirNumber) {
 
 TEST(FlowList, TheFormatMayBeSaid) {
     FlowListSettings settings;
-    settings.format = ListFormat::csv;
+    settings.format = WorkloadFormat::csv;
     check_contains(errors_of(parse("1\n0 1 3 100 1000 2\n", settings)),
                    "the header has no column for the source", "csv");
-    settings.format = ListFormat::hpcc;
+    settings.format = WorkloadFormat::hpcc;
     check_contains(errors_of(parse(head, settings)), "f:1:1: the first line is not the number of flows",
                    "hpcc");
-    CHECK(list_of(head + "h1,h2,1,0\n").format == ListFormat::csv);
-    CHECK(list_of("1\n0 1 3 100 1000 2\n").format == ListFormat::hpcc);
+    CHECK(list_of(head + "h1,h2,1,0\n").format == WorkloadFormat::csv);
+    CHECK(list_of("1\n0 1 3 100 1000 2\n").format == WorkloadFormat::hpcc);
 }
 
 TEST(FlowList, TenErrorsAreTold) {
@@ -277,7 +278,8 @@ TEST(FlowList, OnlyRegularFilesAreRead) {
     const fs::path folder = fs::temp_directory_path() / fmt::format("flow-list-{}", getpid());
     fs::create_directory(folder);
     const auto read = [&](const std::string& name) {
-        return errors_of(read_flow_list((folder / name).string(), hosts, {}));
+        const auto contents = read_workload_file((folder / name).string(), hosts, {});
+        return contents ? std::string("good") : contents.error().front().text();
     };
     std::ofstream(folder / "list.csv") << head << "h1,h2,1,0\n";
     STRCMP_EQUAL("good", read("list.csv").c_str());

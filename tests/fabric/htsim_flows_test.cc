@@ -203,7 +203,7 @@ TEST(HtsimFlows, ReadsConnectionsAndTurnsTriggersIntoDependencies) {
          "1: h1>h2 1 @ 0"}};
     for (const Case& each : cases) {
         const FlowList list = list_of(each.text);
-        CHECK(list.format == ListFormat::htsim);
+        CHECK(list.format == WorkloadFormat::htsim);
         std::string got = shown(list);
         if (const std::size_t at = got.find("after 2+3"); at != got.npos) got.replace(at, 9, "after 3+2");
         STRCMP_EQUAL(each.wanted.c_str(), got.c_str());
@@ -246,7 +246,7 @@ TEST(HtsimFlows, SettingsCountForItToo) {
                                settings))
                      .c_str());
     settings = {};
-    settings.format = ListFormat::htsim;
+    settings.format = WorkloadFormat::htsim;
     STRCMP_EQUAL(
         "f:1:1: \"src,dst,size,start\" begins no line of a matrix; do: write SOURCE->DESTINATION, trigger "
         "or failure, behind Nodes and Connections\n"

@@ -59,7 +59,8 @@ TEST(Workload, WhatIsWrongIsNamedWithItsPlaceAndTheRemedy) {
     const std::string section = "[[workload]]\nfile = \"trace.csv\"\n";
     write("bad.csv", "src,dst,size,start\nh1,h2,1,0\nh1,h7,1,0\n");
     const std::vector<std::pair<std::string, std::string>> cases{
-        {"[[workload]]\n", "f.toml:4:1: workload[0]: the key \"file\" is missing; do: add"},
+        {"[[workload]]\n",
+         "f.toml:4:1: workload[0].file: the workload has no file; do: write file, or text, one of them"},
         {"[[workload]]\nfile = \"none.csv\"\n",
          R"(f.toml:4:1: workload[0].file: "none.csv": the file cannot be read: No such file or directory; do: name a file that exists)"},
         {"[[workload]]\nfile = \".\"\nname = \"a\"\n", "it is not a regular file"},

@@ -62,8 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace sluice;
     if (size == 0) return 0;
     const std::array<std::string, 4> hosts{"h1", "h2", "h3", "h4"};
-    constexpr std::array formats{fabric::ListFormat::automatic, fabric::ListFormat::csv,
-                                 fabric::ListFormat::hpcc, fabric::ListFormat::htsim};
+    constexpr std::array formats{fabric::WorkloadFormat::automatic, fabric::WorkloadFormat::csv,
+                                 fabric::WorkloadFormat::hpcc, fabric::WorkloadFormat::htsim};
     fabric::FlowListSettings settings;
     settings.format = formats[data[0] % formats.size()];
     if ((data[0] & 0x10) != 0) settings.scale_time = settings.scale_bytes = 1e-3;

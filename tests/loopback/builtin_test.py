@@ -70,6 +70,7 @@ BREAKS = {
                           for n in range(4)),
                         [event(15, "switch spine3 up")]],
     "route-change": [[event(0, "leaf1: route delete 10.0.2.0/24")], [event(0, "leaf1: route add 10.0.9.1/32 via 172.16.0.1")]],
+    "schedule": [],
     "slow-receiver": [['host.h8.drain="unlimited"', 'flow.slow.from="h2"']],
     "spine-loss": [[event(0, "switch spine3 down")], NO_ROUTING + RETRIES],
     "switch-reset": [[event(0, "switch leaf2 down"), event(1, "switch leaf2 up")], [event(1, "switch leaf3 down"), *NO_ROUTING, *RETRIES],

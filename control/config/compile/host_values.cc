@@ -1,7 +1,10 @@
 // Single values of hosts and flows, of their settings and of the switch.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "control/config/compile/hosts.hh"
+#include "control/config/text/quantity_text.hh"
 
 namespace sluice {
 namespace {
@@ -95,5 +98,51 @@ roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig&
 }
 
 std::uint32_t path_mtu(const HostConfig& a, const HostConfig& b) { return std::min(a.mtu, b.mtu); }
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(const SchedulePlan& schedule) {
+    using Operation = roce::Program::Operation;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::uint32_t rank = 0; rank < schedule.programs->size(); ++rank) {
+        const auto of_rank = static_cast<std::ptrdiff_t>(pairs.size());
+        for (const Operation& each : schedule.programs->at(rank)->operations) {
+            if (each.kind != Operation::Kind::send || each.peer == rank) continue;
+            pairs.emplace_back(rank, each.peer);
+            // The answer to a request.
+            if (!roce::Program::is_eager(each, rank, schedule.eager_bytes))
+                pairs.emplace_back(each.peer, rank);
+        }
+        std::sort(pairs.begin() + of_rank, pairs.end());
+        pairs.erase(std::unique(pairs.begin() + of_rank, pairs.end()), pairs.end());
+    }
+    std::ranges::sort(pairs);
+    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    return pairs;
+}
+
+Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to) {
+    constexpr Duration most = milliseconds(500);
+    Rate slowest = path.drained;
+    for (const HostConfig* end : {&from, &to})
+        if (end->drain) slowest = std::min(slowest, *end->drain);
+    const double drain_s =
+        static_cast<double>(path.buffer_bytes) * 8 / static_cast<double>(slowest.bits_per_second);
+    return std::clamp(Duration{static_cast<std::int64_t>(std::min(2 * drain_s, 1.0) * 1e6) * 1'000'000},
+                      min_default_timeout, most);
+}
+
+std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
+                          const TimeoutOf& of) {
+    std::string text;
+    for (std::size_t n = 0; n < flows.size(); ++n) {
+        if (flows[n].from.empty()) continue;  // a collective or a list
+        Duration longest{};
+        for (const std::string& from : flows[n].from)
+            for (const std::string& to : flows[n].to)
+                if (from != to) longest = std::max(longest, of(flows[n], from, to));
+        if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
+        text += fmt::format("{:<24}  {}\n", names[n], time_text(longest));
+    }
+    return text;
+}
 
 }  // namespace sluice

@@ -51,16 +51,18 @@ const PortConfig& port_of(const HostPlace& place) { return place.config->ports.a
 class HostSpecs {
   public:
     HostSpecs(const HostPlaces& places, const std::vector<FlowConfig>& flows, const HostPathOf& path,
-              const std::vector<CollectivePlan>& collectives, const std::vector<ListPlan>& lists)
+              const std::vector<CollectivePlan>& collectives, const std::vector<ListPlan>& lists,
+              const std::vector<SchedulePlan>& schedules)
         : places_(places), flows_(flows), path_(path) {
         for (const auto& [name, place] : places) specs_.emplace(name, spec_of(place));
         for (std::uint32_t id = 0; id < flows.size(); ++id)
             for (const std::string& from : flows[id].from) {
                 const std::size_t receivers = FlowConfig::others(flows[id].to, from);
                 for (const std::string& to : flows[id].to)
-                    if (from != to) add_pair(id, flows[id], from, to, receivers, false);
+                    if (from != to) add_pair(id, flows[id], from, to, receivers, {});
             }
         for (std::uint32_t id = 0; id < collectives.size(); ++id) add_collective(id, collectives[id]);
+        for (std::uint32_t id = 0; id < schedules.size(); ++id) add_schedule(id, schedules[id]);
         for (const ListPlan& list : lists) add_list(list);
     }
     std::map<std::string, HostPortSpec> take() {
@@ -144,13 +146,21 @@ class HostSpecs {
         return end;
     }
 
-    // Before `self` has its rank in the collective.
-    static roce::FlowSettings of_collective(roce::FlowSettings end, const HostPortSpec& self) {
-        end.rank = static_cast<std::uint32_t>(self.ranks.size());
+    static roce::FlowSettings posted_by(roce::FlowSettings end, roce::Poster::Kind kind) {
         end.arrivals.kind = roce::ArrivalKind::at_time;
         end.arrivals.depth = 0;
-        end.requester.messages = roce::CollectiveRank::max_ahead;
+        end.responder.keeps_keys = kind == roce::Poster::Kind::program;
+        end.requester.messages =
+            end.responder.keeps_keys ? roce::ProgramRank::max_ahead : roce::CollectiveRank::max_ahead;
         return end;
+    }
+    // The rank or program that `self` will get next.
+    static std::optional<roce::Poster> next_poster(std::optional<roce::Poster::Kind> kind,
+                                                   const HostPortSpec& self) {
+        if (!kind) return {};
+        const bool is_rank = kind == roce::Poster::Kind::rank;
+        const std::size_t index = is_rank ? self.ranks.size() : self.programs.size();
+        return roce::Poster{*kind, static_cast<std::uint32_t>(index)};
     }
 
     void add_collective(std::uint32_t id, const CollectivePlan& collective) {
@@ -161,10 +171,65 @@ class HostSpecs {
                 FlowConfig own = flows_[flow];
                 if (is_control && collective.control_class)
                     own.dscp = class_dscp(sender, *collective.control_class);
-                return add_pair(flow, own, sender, collective.hosts[to], 1, true);
+                return add_pair(flow, own, sender, collective.hosts[to], 1, roce::Poster::Kind::rank);
             });
         for (std::size_t rank = 0; rank < ranks.size(); ++rank)
             specs_.at(collective.hosts[rank]).ranks.push_back(std::move(ranks[rank]));
+    }
+
+    // The messages of the schedule first, so that a rank's lines follow each other.
+    void add_schedule(std::uint32_t id, const SchedulePlan& schedule) {
+        std::vector<roce::ProgramSettings> programs(schedule.hosts.size());
+        for (std::uint32_t rank = 0; rank < programs.size(); ++rank) {
+            const HostConfig& host = *places_.at(schedule.hosts[rank]).host;
+            programs[rank] = {.programs = schedule.programs,
+                              .id = id,
+                              .rank = rank,
+                              .start = Time{} + schedule.start,
+                              .costs = {host.send_overhead, host.gap, host.per_byte},
+                              .eager_bytes = schedule.eager_bytes};
+        }
+        const auto add_line = [&](std::uint32_t rank, std::uint32_t peer, roce::QpIndex qp, bool sends) {
+            roce::ProgramSettings& own = programs[rank];
+            if (own.lines.empty()) own.first_qp = qp;
+            own.lines.push_back({peer, sends});
+        };
+        for (const auto& [from, to] : pairs_of(schedule)) {
+            const roce::LineEnds ends =
+                add_pair(schedule.flow, flow_from(schedule, schedule.hosts[from], 1), schedule.hosts[from],
+                         schedule.hosts[to], 1, roce::Poster::Kind::program);
+            add_line(from, to, ends.sender, true);
+            add_line(to, from, ends.receiver, false);
+        }
+        for (std::uint32_t n = 0; n < schedule.groups.size(); ++n)
+            add_group(schedule, schedule.groups[n], schedule.first_group + n, programs);
+        for (std::uint32_t rank = 0; rank < programs.size(); ++rank)
+            specs_.at(schedule.hosts[rank]).programs.push_back(std::move(programs[rank]));
+    }
+
+    FlowConfig flow_from(const SchedulePlan& schedule, const std::string& sender, std::uint32_t qps) const {
+        FlowConfig own = flows_[schedule.flow];
+        own.qps = qps;
+        if (schedule.traffic_class) own.dscp = class_dscp(sender, *schedule.traffic_class);
+        return own;
+    }
+
+    void add_group(const SchedulePlan& schedule, const SchedulePlan::Group& group, std::uint32_t id,
+                   std::vector<roce::ProgramSettings>& programs) {
+        const auto host_of = [&](std::uint32_t rank) { return schedule.hosts[group.ranks[rank]]; };
+        std::vector<roce::RankSettings> ranks =
+            roce::connect_ranks(group.settings, id, [&](std::uint32_t from, std::uint32_t to, bool) {
+                return add_pair(schedule.flow, flow_from(schedule, host_of(from), group.settings.queue_pairs),
+                                host_of(from), host_of(to), 1, roce::Poster::Kind::rank);
+            });
+        for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+            HostPortSpec& spec = specs_.at(host_of(rank));
+            ranks[rank].program = static_cast<std::uint32_t>(spec.programs.size());
+            ranks[rank].sizes = group.sizes;
+            programs[group.ranks[rank]].collectives.push_back(
+                {group.communication, static_cast<std::uint32_t>(spec.ranks.size())});
+            spec.ranks.push_back(std::move(ranks[rank]));
+        }
     }
 
     std::optional<std::uint8_t> class_dscp(const std::string& sender, ClassId tc) const {
@@ -174,7 +239,8 @@ class HostSpecs {
 
     // Returns the first queue pair at each end, counted among those of its host.
     roce::LineEnds add_pair(std::uint32_t id, const FlowConfig& flow, const std::string& from_name,
-                            const std::string& to_name, std::size_t receivers, bool in_collective) {
+                            const std::string& to_name, std::size_t receivers,
+                            std::optional<roce::Poster::Kind> poster) {
         const HostPlace& from_place = places_.at(from_name);
         const HostPlace& to_place = places_.at(to_name);
         const HostConfig& from = *from_place.host;
@@ -184,7 +250,7 @@ class HostSpecs {
         const HostPath path = path_(flow, from_name, to_name);
         const auto flow_at = [&](HostPortSpec& self, const HostPlace& place) {
             roce::FlowSettings end = end_of(id, flow, receivers, from_place, to_place, place, path);
-            return local_flow(self, in_collective ? of_collective(std::move(end), self) : std::move(end));
+            return local_flow(self, poster ? posted_by(std::move(end), *poster) : std::move(end));
         };
         const std::uint32_t at_sender = flow_at(sender, from_place);
         const std::uint32_t at_receiver = flow_at(receiver, to_place);
@@ -194,10 +260,10 @@ class HostSpecs {
         for (std::uint32_t n = 0; n < flow.qps; ++n, ++pairs) {
             const std::uint64_t identity =
                 scramble(scrambled(scrambled(0, from.address), to.address) ^ pairs);
-            sender.queue_pairs.push_back(
-                {at_sender, true, to.address, first_qp + first.receiver + n, identity});
-            receiver.queue_pairs.push_back(
-                {at_receiver, false, from.address, first_qp + first.sender + n, identity});
+            sender.queue_pairs.push_back({at_sender, true, to.address, first_qp + first.receiver + n,
+                                          identity, next_poster(poster, sender)});
+            receiver.queue_pairs.push_back({at_receiver, false, from.address, first_qp + first.sender + n,
+                                            identity, next_poster(poster, receiver)});
         }
         return first;
     }
@@ -305,7 +371,8 @@ class HostSpecs {
             return other.id == end.id && other.requester.mtu == end.requester.mtu &&
                    other.requester.recovery == end.requester.recovery &&
                    other.requester.timeout == end.requester.timeout && other.path == end.path &&
-                   other.arrivals.mean_gap == end.arrivals.mean_gap && other.data.dscp == end.data.dscp;
+                   other.arrivals.mean_gap == end.arrivals.mean_gap && other.data.dscp == end.data.dscp &&
+                   other.responder.keeps_keys == end.responder.keeps_keys;
         };
         const auto found = std::find_if(host.flows.begin(), host.flows.end(), alike);
         const auto index = static_cast<std::uint32_t>(found - host.flows.begin());
@@ -338,8 +405,9 @@ class HostSpecs {
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
                                                const HostPathOf& path,
                                                const std::vector<CollectivePlan>& collectives,
-                                               const std::vector<ListPlan>& lists) {
-    return HostSpecs(places, flows, path, collectives, lists).take();
+                                               const std::vector<ListPlan>& lists,
+                                               const std::vector<SchedulePlan>& schedules) {
+    return HostSpecs(places, flows, path, collectives, lists, schedules).take();
 }
 
 namespace {
@@ -368,33 +436,6 @@ std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const 
     for (auto& [name, spec] : host_specs(places, config.flows, path))
         by_port.emplace(config.hosts.at(name).port, std::move(spec));
     return by_port;
-}
-
-Duration default_timeout(const HostPath& path, const HostConfig& from, const HostConfig& to) {
-    constexpr Duration most = milliseconds(500);
-    Rate slowest = path.drained;
-    for (const HostConfig* end : {&from, &to})
-        if (end->drain) slowest = std::min(slowest, *end->drain);
-    const double drain_s =
-        static_cast<double>(path.buffer_bytes) * 8 / static_cast<double>(slowest.bits_per_second);
-    return std::clamp(Duration{static_cast<std::int64_t>(std::min(2 * drain_s, 1.0) * 1e6) * 1'000'000},
-                      min_default_timeout, most);
-}
-
-std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vector<std::string>& names,
-                          const TimeoutOf& of) {
-    std::string text;
-    for (std::size_t n = 0; n < flows.size(); ++n) {
-        if (flows[n].from.empty()) continue;  // a collective or a list
-        Duration longest{};
-        for (const std::string& from : flows[n].from)
-            for (const std::string& to : flows[n].to)
-                if (from != to) longest = std::max(longest, of(flows[n], from, to));
-        if (text.empty()) text = fmt::format("\n{:<24}  {}\n", "flow", "time-out");
-        text +=
-            fmt::format("{:<24}  {}\n", names[n], time_text(static_cast<std::uint64_t>(longest.ps / 1000)));
-    }
-    return text;
 }
 
 std::string timeout_table(const Config& config) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "dataplane/peers/host_port.hh"
 #include "lib/roce/collective.hh"
 #include "lib/roce/messages.hh"
+#include "lib/roce/program.hh"
 
 namespace sluice {
 
@@ -70,12 +72,36 @@ struct ListPlan {
     std::span<const std::pair<std::uint32_t, std::uint32_t>> joins;
 };
 
-// The specification of every host, by name, without a pool. Collectives come after all flows, lists after
-// both.
+// A schedule of ranks. Their messages, and those of their collectives, belong to a flow of the file without
+// hosts of its own.
+struct SchedulePlan {
+    // A collective that ranks of the schedule take part in, with the bytes of each step.
+    struct Group {
+        roce::CollectiveSettings settings;
+        std::uint32_t communication = 0;   // of the schedule
+        std::vector<std::uint32_t> ranks;  // of the schedule, in the order of the collective's
+        std::shared_ptr<const std::vector<std::uint64_t>> sizes;
+    };
+    std::uint32_t flow = 0;          // its index
+    std::vector<std::string> hosts;  // by rank
+    std::shared_ptr<const roce::Programs> programs;
+    std::vector<Group> groups;      // by communication
+    std::uint32_t first_group = 0;  // the collective's number of its first group
+    Duration start{};
+    std::optional<ClassId> traffic_class;  // nothing: by the sender's dscp
+    std::uint64_t eager_bytes = UINT64_MAX;
+};
+
+// The pairs of ranks of which the first sends to the second, sorted.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(const SchedulePlan& schedule);
+
+// The specification of every host, by name, without a pool. Collectives come after all flows,
+// schedules after those, and lists after all.
 std::map<std::string, HostPortSpec> host_specs(const HostPlaces& places, const std::vector<FlowConfig>& flows,
                                                const HostPathOf& path,
                                                const std::vector<CollectivePlan>& collectives = {},
-                                               const std::vector<ListPlan>& lists = {});
+                                               const std::vector<ListPlan>& lists = {},
+                                               const std::vector<SchedulePlan>& schedules = {});
 // The same for the hosts and flows of one switch, by port.
 std::map<std::string, HostPortSpec> host_port_specs(const Config& config, const EffectiveQos& qos);
 

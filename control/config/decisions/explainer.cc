@@ -13,8 +13,6 @@ namespace {
 
 using Filler = GroupPaused::Filler;
 
-std::string text_of(Duration time) { return time_text(static_cast<std::uint64_t>(time.ps) / 1000); }
-
 std::string times_text(std::uint64_t count) {
     return count == 1 ? "once" : count == 2 ? "twice" : fmt::format("{} times", count);
 }
@@ -45,11 +43,11 @@ std::string Explainer::span_text(Time first, Time last) const {
 std::string Explainer::pauses_text(const PauseSpell& pause) const {
     std::string text =
         pause.count == 1
-            ? fmt::format("once, at {}, for {}", moment_text(all_, pause.first), text_of(paused(pause)))
+            ? fmt::format("once, at {}, for {}", moment_text(all_, pause.first), time_text(paused(pause)))
             : fmt::format(
                   "{} {}, for {} in all, {} at most", times_text(pause.count),
-                  span_text(pause.first, pause.last), text_of(paused(pause)),
-                  text_of(std::max(pause.longest, pause.running ? all_.now - pause.last : Duration{})));
+                  span_text(pause.first, pause.last), time_text(paused(pause)),
+                  time_text(std::max(pause.longest, pause.running ? all_.now - pause.last : Duration{})));
     if (pause.running) text += ", and still does";
     return text;
 }
@@ -152,7 +150,7 @@ void Explainer::explain_slow_peer(const PauseSent& pause, const Filler& queue, R
     const PauseSpell waited = waited_for(pause, queue);
     why.details.push_back(fmt::format("the peer of {} paused queue {} itself, {}, for {} in all", egress.name,
                                       place(queue.port, queue.queue), times_text(waited.count),
-                                      text_of(waited.paused)));
+                                      time_text(waited.paused)));
     why.advice = fmt::format(
         "find out why the peer of {} takes less than {} sends; a threshold of this switch only delays it",
         egress.name, egress.name);
@@ -336,7 +334,7 @@ RecordedWhy Explainer::explain(const BurstSpell& burst) const {
     why.lasted = burst.above;
     why.sentence = fmt::format("queue {} burst {} {}, for {} in all, up to {}", place(id_, burst.queue),
                                times_text(burst.count), span_text(burst.first, burst.last),
-                               text_of(burst.above), bytes(burst.peak_cells));
+                               time_text(burst.above), bytes(burst.peak_cells));
     why.details.push_back(fmt::format("fed by {}; {} marked and {} dropped meanwhile", ports(burst.fed_by),
                                       packets_text(burst.marked), grouped_text(burst.dropped)));
     return why;

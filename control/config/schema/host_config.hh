@@ -73,6 +73,10 @@ struct HostConfig : ReactionConfig {
     std::uint64_t receive_buffer_bytes = 64'000;
     std::optional<std::uint64_t> receive_xon_bytes;  // absent: half of it
     std::uint16_t pause_quanta = 0xFFFF;
+    // LogGP's o, g and G, for schedules (lib/roce/program_rank.hh), which only fabrics run:
+    Duration send_overhead{};
+    Duration gap{};
+    Duration per_byte{};
     SourcePlace place;
     bool operator==(const HostConfig&) const = default;
 };

@@ -261,6 +261,13 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
                    "Fill of receive_buffer at which it sends XON; \"auto\": half of it.");
     rows.start_key("pause_quanta", &H::pause_quanta, integer<std::uint16_t>(16, 0xFFFF),
                    "Quanta of its XOFF, of 512 bit times; it repeats it after half of them.");
+    rows.start_key("send_overhead", &H::send_overhead, time({}, seconds(1), "500ns"),
+                   "Time that a send, and a message that has come, hold their processor: o of LogGP. This, "
+                   "gap and per_byte are for schedules of a fabric's [[workload]].");
+    rows.start_key("gap", &H::gap, time({}, seconds(1), "100ns"),
+                   "Least time from one message of a schedule to the next, sent or received: g of LogGP.");
+    rows.start_key("per_byte", &H::per_byte, time({}, microseconds(1), "10ps"),
+                   "Added to gap for each byte of the first message but one: G of LogGP, beside the link's.");
     return rows;
 }
 

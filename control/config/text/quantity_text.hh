@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "lib/values/units.hh"
+
 namespace sluice {
 
 // 1234567 -> "1 234 567"
@@ -27,6 +29,9 @@ inline std::string time_text(std::uint64_t ns) {
     if (ns < 10'000'000'000) return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
     return fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9);
 }
+
+// The same of a time that is not negative.
+inline std::string time_text(Duration time) { return time_text(static_cast<std::uint64_t>(time.ps) / 1000); }
 
 inline std::string size_text(std::uint64_t bytes) {
     if (bytes < 10'000) return fmt::format("{} B", bytes);

@@ -38,11 +38,6 @@ schema::Type<std::vector<std::string>> order_of_ranks() {
     return type;
 }
 
-bool has_channels(CollectiveKind kind) {
-    return kind != CollectiveKind::halving_doubling && kind != CollectiveKind::all_to_all &&
-           kind != CollectiveKind::pipeline;
-}
-
 // Multiples of `unit` next to `count`.
 std::string multiples_near(std::size_t count, std::size_t unit) {
     const std::size_t below = count / unit * unit;
@@ -99,6 +94,11 @@ std::string check_keys(const CollectiveConfig& collective) {
 }
 
 }  // namespace
+
+bool has_channels(CollectiveKind kind) {
+    return kind != CollectiveKind::halving_doubling && kind != CollectiveKind::all_to_all &&
+           kind != CollectiveKind::pipeline;
+}
 
 std::string_view to_string(CollectiveKind kind) {
     const auto found =

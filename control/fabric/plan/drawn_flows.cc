@@ -282,7 +282,7 @@ std::vector<ConfigError> draw_flows(FabricPlan& plan, std::span<const DrawnFlow>
         for (const ListedFlow& message : list->flows) room -= message.qps;
         flow.from.clear();
         flow.to.clear();
-        plan.workloads.push_back({std::move(key), {}, each.flow, std::move(*list)});
+        plan.workloads.push_back({std::move(key), {}, each.flow, std::move(*list), {}, {}});
     }
     return errors;
 }

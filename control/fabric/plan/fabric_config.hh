@@ -17,6 +17,7 @@
 #include "control/config/schema/config_paths.hh"
 #include "control/config/schema/schema.hh"
 #include "control/fabric/plan/topology.hh"
+#include "control/fabric/schedule/workload_file.hh"
 #include "control/fabric/workload/flow_list.hh"
 #include "lib/roce/collective.hh"
 #include "lib/values/units.hh"
@@ -53,10 +54,11 @@ struct CollectiveConfig : roce::CollectiveSettings {
     SourcePlace place;
 };
 
-// [[workload]]: the flows of a file that others wrote, as data.
-struct WorkloadConfig : FlowListSettings {
+// [[workload]]: the flows, or the schedule, of a file that others wrote, as data.
+struct WorkloadConfig : FlowListSettings, ScheduleKeys {
     std::string name;  // empty: the file's, without its folder and ending
     std::string file;  // relative to the fabric's
+    std::string text;  // in the place of a file
     SourcePlace place;
 
     std::string usual_name() const;
@@ -183,6 +185,8 @@ std::string_view vary_help();
 std::string fabric_reference();
 
 std::string_view to_string(roce::CollectiveKind kind);
+// Rings and trees have them.
+bool has_channels(roce::CollectiveKind kind);
 // Puts hosts into the order of ranks, and those into groups. An error's text with what to do, or empty.
 std::string order_ranks(CollectiveConfig& collective, std::uint64_t seed);
 // The flow of its name that its queue pairs belong to: it names no hosts, and ends with the collective.

@@ -215,16 +215,33 @@ void check_flow_ways(const FabricPlan& plan, bool force, FabricFindings& finding
                              plan.hosts[flow.to]))
                 break;
     }
-    for (std::size_t n = 0; n < plan.collectives.size(); ++n) {
-        const CollectivePlan& each = plan.collectives[n];
-        const std::string path = fmt::format("collective[{}]", n);
-        const auto hosts = nodes_of(each.hosts);
-        bool good = true;
-        for (std::uint32_t rank = 0; good && rank < hosts.size(); ++rank)
-            for (const roce::Strand& strand : roce::strands_of(each.settings, rank))
+    // False: one of its pairs has no way. `host_of`: by rank.
+    const auto check_strands = [&](const std::string& path, SourcePlace place,
+                                   const roce::CollectiveSettings& settings, const auto& host_of) {
+        for (std::uint32_t rank = 0; rank < settings.ranks; ++rank)
+            for (const roce::Strand& strand : roce::strands_of(settings, rank))
                 for (const std::uint32_t peer : strand.targets)
-                    good =
-                        good && check.check(path, plan.file.collectives[n].place, hosts[rank], hosts[peer]);
+                    if (!check.check(path, place, host_of(rank), host_of(peer))) return false;
+        return true;
+    };
+    for (std::size_t n = 0; n < plan.collectives.size(); ++n) {
+        const auto hosts = nodes_of(plan.collectives[n].hosts);
+        check_strands(fmt::format("collective[{}]", n), plan.file.collectives[n].place,
+                      plan.collectives[n].settings, [&](std::uint32_t rank) { return hosts[rank]; });
+    }
+    for (const WorkloadPlan& each : plan.workloads) {
+        if (!each.schedule) continue;
+        const SchedulePlan& schedule = plan.schedules[*each.schedule];
+        const SourcePlace place = plan.file.flows[each.flow].place;
+        const auto hosts = nodes_of(schedule.hosts);
+        const auto pairs = pairs_of(schedule);
+        if (std::ranges::all_of(pairs, [&](const auto& pair) {
+                return check.check(each.key, place, hosts[pair.first], hosts[pair.second]);
+            }))
+            std::ranges::all_of(schedule.groups, [&](const SchedulePlan::Group& group) {
+                return check_strands(each.key, place, group.settings,
+                                     [&](std::uint32_t rank) { return hosts[group.ranks[rank]]; });
+            });
     }
 }
 

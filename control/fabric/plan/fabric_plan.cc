@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "control/config/compile/compile.hh"
@@ -21,10 +20,8 @@ namespace sluice::fabric {
 namespace {
 
 constexpr std::size_t max_named = 1'000'000;
-constexpr std::uint64_t max_pairs = 1'000'000;
-constexpr std::uint64_t max_listed_pairs = 8'000'000;  // of a host, of each list: numbers have 24 bits
-constexpr std::uint64_t max_steps = 4'000'000;         // of hosts in collectives
-constexpr std::size_t fib_tables = 256;                // the least
+constexpr std::uint64_t max_steps = 4'000'000;  // of hosts in collectives
+constexpr std::size_t fib_tables = 256;         // the least
 constexpr std::array<std::string_view, 5> of_topology{"device", "speed", "cable", "mac", "address"};
 
 class Planner : PlanNames {
@@ -43,11 +40,11 @@ class Planner : PlanNames {
         expand_flows();
         if (!place_jobs(plan_, *this)) return std::move(errors());
         expand_collectives();
-        read_workloads();
+        read_workloads(plan_, *this, stage_);
         if (errors().empty()) make_switches();
         if (errors().empty()) {
             for (std::size_t n = 0; n < plan_.collectives.size(); ++n) check_collective(n);
-            for (const WorkloadPlan& each : plan_.workloads) check_workload(each);
+            check_workloads(plan_, *this);
         }
         return std::move(errors());
     }
@@ -103,16 +100,8 @@ class Planner : PlanNames {
         if (errors().empty()) errors() = draw_flows(plan_, drawn_);
     }
 
-    bool count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
-        pairs_ += pairs;
-        if (pairs_ <= max_pairs) return true;
-        refuse(place, path, fmt::format("flows have more than {} queue pairs in all", max_pairs),
-               "write fewer qps, or fewer hosts");
-        return false;
-    }
-
     void expand_collectives() {
-        for (const FlowConfig& flow : file_.flows) names_.insert(flow.name);
+        for (const FlowConfig& flow : file_.flows) know(flow.name);
         for (std::size_t n = 0; n < file_.collectives.size(); ++n) {
             CollectiveConfig& each = file_.collectives[n];
             const std::string path = fmt::format("collective[{}]", n);
@@ -120,10 +109,11 @@ class Planner : PlanNames {
             if (!take_name(each.name, each.place, path)) return;
             each.hosts = expand(each.hosts, each.place, path + ".hosts");
             if (!errors().empty()) return;
-            job_of(n, &JobPlan::collectives).hosts = each.hosts;
+            std::ranges::find_if(plan_.jobs, [&](const JobPlan& job) {
+                return std::ranges::count(job.collectives, n) != 0;
+            })->hosts = each.hosts;
             if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
-                return refuse(each.place, path, wrong.substr(0, wrong.find("; do: ")),
-                              wrong.substr(wrong.find("; do: ") + 6));
+                return refuse(each.place, path, wrong);
             steps_ += std::uint64_t{each.steps} * each.hosts.size();
             if (steps_ > max_steps)
                 return refuse(each.place, path,
@@ -148,123 +138,14 @@ class Planner : PlanNames {
         }
     }
 
-    // Keeps the names of flows, collectives and workloads apart: reports go by them.
-    bool take_name(const std::string& name, SourcePlace place, const std::string& path) {
-        if (names_.insert(name).second) return true;
-        refuse(place, path + ".name",
-               fmt::format("another flow, collective or workload is called {}", in_quotes(name)),
-               "write another name");
-        return false;
-    }
-
-    void read_workloads() {
-        if (file_.workloads.empty()) return;
-        const std::vector<std::string> hosts = plan_.topology.names(true);
-        const std::size_t drawn = plan_.workloads.size();
-        for (std::size_t n = 0; n < file_.workloads.size(); ++n) {
-            WorkloadConfig& each = file_.workloads[n];
-            const std::string path = fmt::format("workload[{}]", n);
-            each.name = each.usual_name();
-            if (!take_name(each.name, each.place, path)) continue;
-            for (const auto& [theirs, ours] : each.hosts)
-                if (!is(ours, true))
-                    unknown(each.place, fmt::format("{}.hosts.{}", path, config_key(theirs)), ours, true);
-            stage_("workloads", n, file_.workloads.size());
-            const auto file = std::filesystem::path(file_.file).parent_path() / each.file;
-            JobPlan& job = job_of(n, &JobPlan::workloads);
-            auto list = read_flow_list(file.string(), job.is_placed ? job.hosts : hosts, each);
-            if (!list) {
-                refuse_list(std::move(list.error()), each.place, path);
-                continue;
-            }
-            if (job.is_placed)
-                renumber(*list, job);
-            else
-                job.hosts = hosts_of(*list, hosts);
-            const auto flow = static_cast<std::uint32_t>(file_.flows.size());
-            file_.flows.push_back(flow_of(each, *list));
-            plan_.workloads.push_back({path, file.string(), flow, std::move(*list)});
-        }
-        for (JobPlan& job : plan_.jobs)
-            for (std::size_t& workload : job.workloads) workload += drawn;
-    }
-
-    // True when the sender's switch puts a DSCP into the class.
-    bool has_class(NodeId sender, ClassId tc) const {
-        return dscp_of_class(plan_.switch_at(sender).config, plan_.host(sender), tc).has_value();
-    }
-    std::string no_class(NodeId sender, ClassId tc) const {
-        return fmt::format("switch {} puts no DSCP of host {} into class {}", plan_.switch_at(sender).name,
-                           plan_.topology.nodes[sender].name, tc);
-    }
-
     void check_collective(std::size_t n) {
         const std::optional<ClassId> tc = plan_.collectives[n].control_class;
         if (!tc) return;
         for (const std::string& host : plan_.collectives[n].hosts)
-            if (const NodeId sender = plan_.nodes.at(host); !has_class(sender, *tc))
-                return refuse(file_.collectives[n].place, fmt::format("collective[{}].control_class", n),
-                              no_class(sender, *tc), "map a DSCP to it there, or write another class");
-    }
-
-    JobPlan& job_of(std::size_t part, std::vector<std::size_t> JobPlan::*list) {
-        return *std::ranges::find_if(
-            plan_.jobs, [&](const JobPlan& job) { return std::ranges::count(job.*list, part) != 0; });
-    }
-
-    static std::vector<std::string> hosts_of(const FlowList& list, const std::vector<std::string>& hosts) {
-        std::vector<bool> takes_part(hosts.size());
-        for (const ListedFlow& flow : list.flows) takes_part[flow.from] = takes_part[flow.to] = true;
-        std::vector<std::string> found;
-        for (std::size_t n = 0; n < hosts.size(); ++n)
-            if (takes_part[n]) found.push_back(hosts[n]);
-        return found;
-    }
-
-    // From places among the job's hosts to those among all.
-    void renumber(FlowList& list, const JobPlan& job) const {
-        std::vector<std::uint32_t> place_of;
-        for (const std::string& name : job.hosts)
-            place_of.push_back(static_cast<std::uint32_t>(
-                std::ranges::lower_bound(plan_.hosts, plan_.nodes.at(name)) - plan_.hosts.begin()));
-        for (ListedFlow& flow : list.flows) {
-            flow.from = place_of[flow.from];
-            flow.to = place_of[flow.to];
-        }
-    }
-
-    // Each class has a DSCP at its sender, and each host a number for each of its queue pairs.
-    void check_workload(const WorkloadPlan& workload) {
-        const SourcePlace place = file_.flows[workload.flow].place;
-        std::set<std::pair<std::uint32_t, std::uint8_t>> seen;
-        std::vector<std::uint64_t> queue_pairs(plan_.hosts.size());
-        for (const ListedFlow& flow : workload.list.flows) {
-            queue_pairs[flow.from] += flow.qps;
-            queue_pairs[flow.to] += flow.qps;
-            if (flow.tc == ListedFlow::by_default || !seen.emplace(flow.from, flow.tc).second) continue;
-            const NodeId sender = plan_.hosts[flow.from];
-            if (has_class(sender, flow.tc)) continue;
-            refuse(place, workload.key,
-                   fmt::format("{}:{}: {}", workload.path, flow.line, no_class(sender, flow.tc)),
-                   "map a DSCP to it there, or give the flow another class");
-        }
-        const auto most = std::ranges::max_element(queue_pairs);
-        if (most == queue_pairs.end() || *most <= max_listed_pairs) return;
-        const NodeId host = plan_.hosts[static_cast<std::size_t>(most - queue_pairs.begin())];
-        refuse(place, workload.key,
-               fmt::format("host {} would have {} queue pairs, {} at most", plan_.topology.nodes[host].name,
-                           *most, max_listed_pairs),
-               "split the list, or write fewer qps or messages");
-    }
-
-    // An error that names no line of the list has the place of the section.
-    void refuse_list(std::vector<ConfigError> errors, SourcePlace place, const std::string& path) {
-        for (ConfigError& error : errors)
-            if (error.place.line != 0)
-                this->errors().push_back(std::move(error));
-            else
-                refuse(place, path + ".file", fmt::format("{}: {}", in_quotes(error.file), error.wrong),
-                       std::move(error.remedy));
+            if (!check_class(plan_, plan_.nodes.at(host), *tc, file_.collectives[n].place,
+                             fmt::format("collective[{}].control_class", n), *this, {},
+                             "map a DSCP to it there, or write another class"))
+                return;
     }
 
     void make_switches() {
@@ -352,10 +233,8 @@ class Planner : PlanNames {
     FabricConfig& file_;
     const Stage& stage_;
     std::vector<DrawnFlow> drawn_;
-    std::set<std::string> names_;  // of flows, collectives and workloads
-    std::size_t named_ = 0;        // hosts, by flows
-    std::uint64_t pairs_ = 0;      // queue pairs of flows
-    std::uint64_t steps_ = 0;      // of hosts in collectives
+    std::size_t named_ = 0;    // hosts, by flows
+    std::uint64_t steps_ = 0;  // of hosts in collectives
 };
 
 }  // namespace
@@ -378,6 +257,13 @@ std::vector<const JobPlan*> FabricPlan::jobs_of_flows() const {
     return made;
 }
 
+const std::string& FabricPlan::host_of(std::uint32_t collective, std::uint32_t rank) const {
+    if (collective < collectives.size()) return collectives[collective].hosts[rank];
+    const auto behind = std::ranges::upper_bound(schedules, collective, {}, &SchedulePlan::first_group);
+    const SchedulePlan& schedule = *(behind - 1);
+    return schedule.hosts[schedule.groups[collective - schedule.first_group].ranks[rank]];
+}
+
 PortId FabricPlan::port_id(const LinkEnd& end) const {
     const auto& ports = switch_at(end.node).config.ports;
     return static_cast<PortId>(std::distance(ports.begin(), ports.find(end.port)));
@@ -398,8 +284,8 @@ std::map<std::string, HostPortSpec> FabricPlan::host_specs() const {
     const std::vector<std::string> names = topology.names(true);
     std::vector<ListPlan> lists;
     for (const WorkloadPlan& each : workloads)
-        lists.push_back({each.flow, names, each.list.flows, each.list.joins});
-    return sluice::host_specs(places, file.flows, path, collectives, lists);
+        if (!each.schedule) lists.push_back({each.flow, names, each.list.flows, each.list.joins});
+    return sluice::host_specs(places, file.flows, path, collectives, lists, schedules);
 }
 
 // A buffer holds a cell, so that the frames of a full switch have theirs even when faults make them whole.

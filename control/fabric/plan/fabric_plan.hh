@@ -56,13 +56,14 @@ struct SwitchPlan {
     std::vector<std::string> forced{};  // reasons why it is not lossless, which the user accepted
 };
 
-// The list of a [[workload]], or of a [[flow]] whose messages are drawn. Its ends are indices into
-// FabricPlan::hosts.
+// The list or the schedule of a [[workload]], or the list of a [[flow]] whose messages are drawn.
 struct WorkloadPlan {
-    std::string key;     // "workload[0]", or "flow[3]"
-    std::string path;    // of its file; empty: it is drawn
-    std::uint32_t flow;  // index of its flow in the file's
-    FlowList list;
+    std::string key;                        // "workload[0]", or "flow[3]"
+    std::string path;                       // of its file; empty: it is drawn
+    std::uint32_t flow;                     // index of its flow in the file's
+    FlowList list;                          // its ends are indices into FabricPlan::hosts
+    std::optional<std::uint32_t> schedule;  // index of FabricPlan::schedules; nothing: it is a list
+    Schedule contents;                      // of it
 };
 
 // A [[job]], or a collective or a workload that no job names.
@@ -84,8 +85,9 @@ struct FabricPlan {
     std::vector<NodeId> hosts;                          // in order
     std::vector<CollectivePlan> collectives;            // of the file's
     std::vector<WorkloadPlan> workloads;                // drawn flows first
-    std::vector<JobPlan> jobs;                          // those of the file, then the others
-    std::vector<ConfigChange> asked{};                  // keys_asked, before names became hosts
+    std::vector<SchedulePlan> schedules;
+    std::vector<JobPlan> jobs;          // those of the file, then the others
+    std::vector<ConfigChange> asked{};  // keys_asked, before names became hosts
 
     // The switch, or the switch of a host.
     const SwitchPlan& switch_at(NodeId node) const { return switches[switch_of[node]]; }
@@ -100,6 +102,8 @@ struct FabricPlan {
         made.flows = file.flows;
         return made;
     }
+    // The host of a rank; schedules count the groups of their collectives behind the collectives.
+    const std::string& host_of(std::uint32_t collective, std::uint32_t rank) const;
     // Index of a switch's port.
     PortId port_id(const LinkEnd& end) const;
     // The specification of every host by its name; the caller gives the pool.

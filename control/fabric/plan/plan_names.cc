@@ -9,9 +9,20 @@
 #include "control/config/schema/values.hh"
 
 namespace sluice::fabric {
+namespace {
+
+constexpr std::uint64_t max_pairs = 1'000'000;
+
+}  // namespace
 
 void PlanNames::refuse(SourcePlace place, std::string path, std::string wrong, std::string remedy) {
     errors_.push_back({plan_.file.file, place, std::move(path), std::move(wrong), {}, std::move(remedy)});
+}
+
+void PlanNames::refuse(SourcePlace place, std::string path, const std::string& text) {
+    constexpr std::string_view between = "; do: ";
+    const std::size_t remedy = text.find(between);
+    refuse(place, std::move(path), text.substr(0, remedy), text.substr(remedy + between.size()));
 }
 
 bool PlanNames::is(const std::string& name, bool host) const {
@@ -24,6 +35,22 @@ void PlanNames::unknown(SourcePlace place, std::string path, const std::string& 
     refuse(place, std::move(path),
            fmt::format("there is no {} {}", host ? "host" : "switch", in_quotes(name)),
            near.empty() ? "see sluice-fabric check" : fmt::format("write {}", near));
+}
+
+bool PlanNames::take_name(const std::string& name, SourcePlace place, const std::string& path) {
+    if (names_.insert(name).second) return true;
+    refuse(place, path + ".name",
+           fmt::format("another flow, collective or workload is called {}", in_quotes(name)),
+           "write another name");
+    return false;
+}
+
+bool PlanNames::count_pairs(std::uint64_t pairs, SourcePlace place, const std::string& path) {
+    pairs_ += pairs;
+    if (pairs_ <= max_pairs) return true;
+    refuse(place, path, fmt::format("flows have more than {} queue pairs in all", max_pairs),
+           "write fewer qps, or fewer hosts");
+    return false;
 }
 
 std::vector<std::string> PlanNames::expand(const std::vector<std::string>& names, SourcePlace place,

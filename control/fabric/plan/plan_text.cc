@@ -58,14 +58,41 @@ std::string routes_text(const FabricPlan& plan, const Most& most) {
     return cut_text(switches) + cut_text(routes);
 }
 
-std::string start_text(const ListedFlow& flow) {
-    return time_text(static_cast<std::uint64_t>(flow.start.ps) / 1000);
+std::string start_text(const ListedFlow& flow) { return time_text(flow.start); }
+
+// The operations of a schedule, by their kind, and the groups of its collectives.
+std::string schedule_text(const FabricPlan& plan, const WorkloadPlan& each) {
+    using Kind = roce::Program::Operation::Kind;
+    std::map<Kind, std::pair<std::uint64_t, std::uint64_t>> kinds;  // how many, and their amounts
+    for (const auto& program : each.contents.programs)
+        for (const auto& operation : program->operations) {
+            ++kinds[operation.kind].first;
+            kinds[operation.kind].second += operation.amount;
+        }
+    const auto [sends, sent] = kinds[Kind::send];
+    const auto [collectives, shared] = kinds[Kind::collective];
+    std::string text = fmt::format(
+        "workload {}: {}, {} on {} of {}: {} of {}, {}, {} of {} in {}, {}; it takes {} of memory\n",
+        in_quotes(plan.file.flows[each.flow].name), to_string(each.contents.format),
+        print_count(each.contents.programs.size(), "rank"), each.contents.programs.size(),
+        print_count(plan.hosts.size(), "host"), print_count(sends, "send"), size_text(sent),
+        print_count(kinds[Kind::receive].first, "receive"), print_count(collectives, "collective"),
+        size_text(shared), print_count(plan.schedules[*each.schedule].groups.size(), "group"),
+        print_count(kinds[Kind::compute].first, "computation"),
+        size_text(each.contents.memory_bytes() +
+                  each.contents.operations() * roce::ProgramRank::bytes_each_operation));
+    for (const std::string& note : each.contents.notes) text += fmt::format("  {}\n", note);
+    return text;
 }
 
 // The contents of each list, and how it is read.
 std::string workloads_text(const FabricPlan& plan) {
     std::string text;
     for (const WorkloadPlan& each : plan.workloads) {
+        if (each.schedule) {
+            text += schedule_text(plan, each);
+            continue;
+        }
         const FlowList& list = each.list;
         std::vector<bool> takes_part(plan.hosts.size());
         std::uint64_t queue_pairs = 0;

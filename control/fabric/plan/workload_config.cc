@@ -5,6 +5,7 @@
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/schema_sections.hh"
+#include "control/config/text/controls.hh"
 #include "control/fabric/plan/fabric_rows.hh"
 
 namespace sluice::fabric {
@@ -25,6 +26,24 @@ schema::Type<double> factor() {
             return *number;
         },
         [](const double& number) { return fmt::format("{}", number); });
+}
+
+// Lines of it, with tabs.
+schema::Type<std::string> lines_of_text() {
+    static constexpr std::size_t most = 65'536;
+    return schema::whole<std::string>(
+        "a text", fmt::format("up to {} bytes of lines", most), R"("src,dst,size\n0,1,1MB")",
+        [](const toml::node& node) -> ParsedValue<std::string> {
+            const auto* string = node.as_string();
+            if (string == nullptr) return bad_value("is not a string");
+            std::string flat = string->get();
+            if (flat.size() > most) return bad_value("is too long");
+            std::ranges::replace_if(
+                flat, [](char each) { return each == '\n' || each == '\t'; }, ' ');
+            if (has_controls(flat)) return bad_value("has a control character in it");
+            return string->get();
+        },
+        [](const std::string& value) { return toml_string(value); });
 }
 
 // {"their name" = "our host"}
@@ -52,6 +71,38 @@ schema::Type<HostNames> names_for_hosts() {
     return type;
 }
 
+// The keys of schedules.
+schema::Rows<WorkloadConfig> schedule_rows(schema::Rows<WorkloadConfig> rows) {
+    using W = WorkloadConfig;
+    using Kind = roce::CollectiveKind;
+    rows.key("rendezvous", &W::rendezvous_bytes,
+             schema::optional_or(schema::size(1, roce::max_transfer_bytes, "64KB"), "none"),
+             "In a schedule: a message of more bytes asks its receiver first, and leaves when a receive is "
+             "there; both of these messages have 64 bytes.");
+    rows.key("groups", &W::groups, schema::text("a file's name", 0, 4096, "groups.json"),
+             "Of Chakra's traces: JSON with the ranks of each group, as for astra-sim; empty: those that the "
+             "traces name, or all ranks.");
+    rows.key("allreduce", &W::allreduce,
+             schema::word<Kind>({{"ring", Kind::ring_allreduce},
+                                 {"tree", Kind::tree_allreduce},
+                                 {"double-tree", Kind::double_tree_allreduce},
+                                 {"halving-doubling", Kind::halving_doubling}}),
+             "How all-reduces of a schedule run.");
+    rows.key("channels", &W::channels, schema::integer<std::uint32_t>(1, 32),
+             "Of its rings and trees: so many side by side.");
+    rows.key("chunk", &W::chunk_bytes,
+             schema::optional_or(schema::size(4096, roce::max_message_bytes, "256KB"), "auto"),
+             "Of its rings and trees, as of a [[collective]].");
+    rows.key("server", &W::server, schema::integer<std::uint32_t>(1, 1024),
+             "Ranks (NICs) of a server, in their order. A collective within a server takes no network, and "
+             "an all-reduce over servers of several ranks is hierarchical.");
+    rows.key("server_bandwidth", &W::server_bandwidth, schema::rate(1'000'000'000, 100'000'000'000'000),
+             "From a rank of a server to another.");
+    rows.key("server_latency", &W::server_latency, schema::time(microseconds(1), seconds(1), "1us"),
+             "Likewise, of each step of a ring within it.");
+    return rows;
+}
+
 }  // namespace
 
 schema::Rows<FlowConfig> drawn_rows(schema::Rows<FlowConfig> rows) {
@@ -67,34 +118,39 @@ schema::Rows<FlowConfig> drawn_rows(schema::Rows<FlowConfig> rows) {
 schema::Rows<WorkloadConfig> workload_rows() {
     using W = WorkloadConfig;
     schema::Rows<W> rows;
-    rows.required("file", &W::file, schema::text("a file's name", 1, 4096, "trace.csv"),
-                  "List of flows, beside the fabric's file: CSV with a header (src, dst, size, start and "
-                  "perhaps class, qps, name, after), the list of HPCC's simulator, or a connection matrix of "
-                  "htsim.");
+    rows.key("file", &W::file, schema::text("a file's name", 0, 4096, "trace.csv"),
+             "File beside the fabric's. A list of flows: CSV with a header (src, dst, size, start and "
+             "perhaps class, qps, name, after), the list of HPCC's simulator, or a connection matrix of "
+             "htsim. Or a schedule of ranks: GOAL as text, a table of SimAI, or traces of Chakra, with %d "
+             "for the rank, or one that all hosts run.");
+    rows.key("text", &W::text, lines_of_text(), "What would stand in such a file, in its place.");
     rows.key("name", &W::name, schema::text("a name", 0, 64, "trace"),
-             "Its name in reports; empty: the file's, without its ending.");
+             "Its name in reports; empty: the file's, without its ending, or \"workload\".");
     rows.key("format", &W::format,
-             schema::word_of<ListFormat>(
-                 {ListFormat::automatic, ListFormat::csv, ListFormat::hpcc, ListFormat::htsim}),
-             "Format of the list; \"auto\": by its first line.");
-    rows.key("scale_time", &W::scale_time, factor(), "Factor for all times of the list.");
+             schema::word_of<WorkloadFormat>(
+                 {WorkloadFormat::automatic, WorkloadFormat::csv, WorkloadFormat::hpcc, WorkloadFormat::htsim,
+                  WorkloadFormat::goal, WorkloadFormat::chakra, WorkloadFormat::simai}),
+             "Format of the file; \"auto\": by how it begins.");
+    rows.key("scale_time", &W::scale_time, factor(), "Factor for all times of the file.");
     rows.key("scale_bytes", &W::scale_bytes, factor(),
              "Factor for all sizes; no flow gets less than 1 byte.");
     rows.key("start", &W::start, schema::time({}, max_time, "1ms"),
              "Added to the start of every flow that does not wait for another.");
     rows.key("class", &W::traffic_class, schema::optional_or(schema::class_id(), "host"),
-             "Traffic class of flows that the list gives none; \"host\": by the sender's dscp.");
+             "Traffic class of flows that the file gives none; \"host\": by the sender's dscp.");
     rows.key("qps", &W::qps, schema::integer<std::uint16_t>(1, max_pair_qps),
-             "Queue pairs that share a flow's bytes, where the list says nothing else.");
+             "Queue pairs that share a flow's bytes, where the list says nothing else; in a schedule those "
+             "of a collective's messages, while other messages have one queue pair from rank to rank.");
     rows.key(
         "hosts", &W::hosts, names_for_hosts(),
-        "Hosts by the list's names for them. Other names are those of the fabric's hosts, and a number N "
-        "is the N-th host, from 0.");
-    return rows;
+        "Hosts by the file's names for them. Other names are those of the fabric's hosts, and a number N "
+        "is the N-th host, from 0; ranks are such numbers.");
+    return schedule_rows(std::move(rows));
 }
 
 std::string WorkloadConfig::usual_name() const {
-    return name.empty() ? std::filesystem::path(file).stem().string() : name;
+    if (!name.empty()) return name;
+    return file.empty() ? "workload" : std::filesystem::path(file).stem().string();
 }
 
 FlowConfig flow_of(const WorkloadConfig& workload, const FlowList& list) {

@@ -14,6 +14,7 @@
 #include "control/config/text/json_text.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/pause_report.hh"
+#include "control/fabric/report/schedule_report.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/report.hh"
 #include "control/report/figures/report_hosts.hh"
@@ -317,6 +318,7 @@ Json figures_json(Fabric& fabric) {
     report["hosts"] = hosts_json(fabric);
     report["flows"] = flows_json(fabric);
     report["collectives"] = collectives_json(fabric);
+    report["schedules"] = schedules_json(fabric);
     report["links"] = links_json(fabric);
     report["switches"] = switches_json(fabric, sluice::make_report);
     return report;
@@ -327,6 +329,7 @@ Json make_overview(Fabric& fabric) {
     report["ledger"] = ledger_json(fabric);
     report["flows"] = flows_json(fabric);
     report["collectives"] = collectives_json(fabric);
+    report["schedules"] = schedules_json(fabric);
     report["links"] = links_json(fabric);
     report["balance"] = balance_json(fabric.plan(), report["links"]);
     report["switches"] = switches_json(fabric, make_short_report);

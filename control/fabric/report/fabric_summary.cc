@@ -11,6 +11,7 @@
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/job_report.hh"
 #include "control/fabric/report/pause_report.hh"
+#include "control/fabric/report/schedule_report.hh"
 #include "control/fabric/report/size_report.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/summary.hh"
@@ -226,9 +227,9 @@ std::string balance_table(const Json& balance) {
 
 std::string summarise(const Json& report) {
     std::string text = verdict_text(report) + tier_table(report) + job_table(report["jobs"]) +
-                       collective_table(report["collectives"]) + flow_table(report["flows"]) +
-                       size_table(report["message_sizes"]) + link_table(report) +
-                       balance_table(report["balance"]);
+                       collective_table(report["collectives"]) + schedule_table(report["schedules"]) +
+                       flow_table(report["flows"]) + size_table(report["message_sizes"]) +
+                       link_table(report) + balance_table(report["balance"]);
     std::vector<std::string> pauses;
     std::istringstream why(why_text(report["pause_trees"], {}));
     for (std::string line; std::getline(why, line);) pauses.push_back(line);

@@ -11,6 +11,7 @@
 #include "control/config/schema/values.hh"
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/pause_report.hh"
+#include "control/fabric/report/schedule_report.hh"
 #include "control/report/figures/measure.hh"
 #include "control/report/figures/report_hosts.hh"
 #include "control/report/figures/report_rows.hh"
@@ -74,18 +75,15 @@ FIGURE_ROWS(slow_step_figures, SlowStep, "jobs.{job}.slow_steps.[]") = {
 #include "control/report/figures/rows/fabric/slow_step.def"
 };
 
-std::string duration_text(Duration time) { return time_text(static_cast<std::uint64_t>(time.ps) / 1000); }
-
 std::string why_slow(const FabricPlan& plan, const std::string& collective, const CollectiveStep& step,
-                     Duration over, const PauseBlame& blame) {
+                     Duration over, const PauseBlame& blame, const std::string& marked) {
     std::string text = fmt::format(
         "step {} of {} took {}, {} over the median: {} had its data last, {} behind the median host",
-        step.number, collective, duration_text(step.took()), duration_text(over), step.last,
-        duration_text(step.behind));
+        step.number, collective, time_text(step.took()), time_text(over), step.last, time_text(step.behind));
     if (!blame.root.empty())
         text += fmt::format("; {} waited {} because {}", plan.topology.nodes[blame.host].name,
-                            duration_text(blame.waited), blame.root);
-    return text;
+                            time_text(blame.waited), blame.root);
+    return marked.empty() ? text : fmt::format("{}; {}", text, marked);
 }
 
 struct JobSource {
@@ -128,15 +126,23 @@ class JobFigures {
             const WorkloadPlan& each = plan_.workloads[n];
             const FlowProgress::Flow& progress = flows[each.flow];
             count(each.flow);
+            if (each.schedule) {
+                add_schedule(schedule_figures(fabric_, each));
+                continue;
+            }
             if (progress.messages + progress.failed < each.list.flows.size()) take(JobState::running);
             if (progress.failed != 0) take(JobState::failed);
             if (progress.first) communication_.add(*progress.first, progress.last);
         }
         communication_.join();
         compute_.join();
-        const Duration hidden = communication_.shared_with(compute_);
-        const Duration all = communication_.length();
-        const auto whole = communication_.whole();
+        const Duration hidden = communication_.shared_with(compute_) + of_schedules_.hidden;
+        const Duration all = communication_.length() + of_schedules_.hidden + of_schedules_.exposed;
+        if (const auto spanned = communication_.whole()) {
+            take_span(spanned->first);
+            take_span(spanned->second);
+        }
+        const auto& whole = whole_;
         return json_of(
             job_figures,
             {.hosts = job_.hosts.size(),
@@ -145,18 +151,36 @@ class JobFigures {
              .steps = steps_.empty() ? std::span<const CollectiveStep>() : steps_.front(),
              .completion_ns =
                  whole && state_ == JobState::done ? Json(ns(whole->second - whole->first)) : Json(),
-             .compute = compute_.length(),
+             .compute = compute_.length() + of_schedules_.compute,
              .exposed = all - hidden,
              .hidden = hidden,
              .bus_bandwidth = bits_per_second(bus_bytes_, all),
              .messages = messages,
              .bytes = bytes,
-             .slow_steps = slow_steps()});
+             .slow_steps = slow_steps(flows.marked())});
     }
 
   private:
     void take(JobState state) {
         if (state_ != JobState::failed && state != JobState::done) state_ = state;
+    }
+
+    void take_span(Time at) {
+        if (!whole_) whole_.emplace(at, at);
+        whole_->first = min(whole_->first, at);
+        whole_->second = max(whole_->second, at);
+    }
+
+    void add_schedule(const ScheduleFigures& figures) {
+        take(figures.state);
+        if (figures.ended) {
+            take_span(*figures.begun);
+            take_span(*figures.ended);
+        }
+        of_schedules_.compute = of_schedules_.compute + figures.compute;
+        of_schedules_.exposed = of_schedules_.exposed + figures.exposed;
+        of_schedules_.hidden = of_schedules_.hidden + figures.hidden;
+        bus_bytes_ += figures.bus_bytes / figures.ranks.size();
     }
 
     void add_spans(const roce::CollectiveSettings& settings, const std::vector<CollectiveStep>& steps) {
@@ -169,7 +193,7 @@ class JobFigures {
         }
     }
 
-    Json slow_steps() const {
+    Json slow_steps(const MarkedMessages& marked) const {
         struct Found {
             std::size_t collective;
             const CollectiveStep* step;
@@ -191,7 +215,10 @@ class JobFigures {
         for (const Found& each : found) {
             const std::string& name = plan_.file.collectives[job_.collectives[each.collective]].name;
             PauseBlame blame = blame_between(fabric_, is_its, each.step->begun, each.step->ended);
-            std::string why = why_slow(plan_, name, *each.step, each.over, blame);
+            const std::uint32_t flow = plan_.collectives[job_.collectives[each.collective]].flow;
+            std::string why =
+                why_slow(plan_, name, *each.step, each.over, blame,
+                         marked.clause(fabric_, std::span(&flow, 1), each.step->begun, each.step->ended));
             list.push_back(
                 json_of(slow_step_figures, {name, *each.step, each.over, std::move(blame), std::move(why)}));
         }
@@ -204,6 +231,11 @@ class JobFigures {
     std::vector<std::vector<CollectiveStep>> steps_;  // of its collectives
     JobState state_ = JobState::done;
     Spans communication_, compute_;
+    // The means of ranks, whose times are known only as sums.
+    struct {
+        Duration compute{}, exposed{}, hidden{};
+    } of_schedules_;
+    std::optional<std::pair<Time, Time>> whole_;  // from its begin to its end
     std::uint64_t bus_bytes_ = 0;
 };
 
@@ -212,6 +244,7 @@ class JobFigures {
 void FlowProgress::add(std::span<const EndedMessage> messages) {
     for (const EndedMessage& message : messages) {
         Flow& flow = flows_[message.flow];
+        marked_.add(message);
         flow.first = min(flow.first.value_or(message.came), message.came);
         flow.last = max(flow.last, message.ended);
         if (message.failed) {

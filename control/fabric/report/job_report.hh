@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "control/fabric/report/ended_messages.hh"
+#include "control/fabric/report/mark_blame.hh"
 #include "control/fabric/run/fabric.hh"
 
 namespace sluice::fabric {
@@ -29,12 +30,15 @@ class FlowProgress {
         std::optional<Time> first;  // when the first of them came
         Time last{};                // when the last of them ended
     };
-    explicit FlowProgress(const FabricPlan& plan) : flows_(plan.file.flows.size()) {}
+    explicit FlowProgress(const FabricPlan& plan)
+        : flows_(plan.file.flows.size()), marked_(plan.file.flows.size()) {}
     void add(std::span<const EndedMessage> messages);
     const Flow& operator[](std::size_t flow) const { return flows_[flow]; }
+    const MarkedMessages& marked() const { return marked_; }
 
   private:
     std::vector<Flow> flows_;
+    MarkedMessages marked_;
 };
 
 nlohmann::ordered_json job_json(const Fabric& fabric, const JobPlan& job, const FlowProgress& flows);

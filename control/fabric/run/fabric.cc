@@ -159,15 +159,14 @@ void Fabric::tell_others(HostPort& host) {
             simulated(plan_.hosts[waits.host]).release(waits.then, now());
         });
     host.told().clear();
-    host.tell_arrivals([&](const roce::RankSettings& own, Time came) {
-        const std::vector<std::string>& hosts = plan_.collectives[own.id].hosts;
+    host.tell_arrivals([&](const roce::RankSettings& own, const roce::CollectiveRank::Arrival& arrival) {
         const std::uint32_t size = own.collective.group().stride, first = own.rank / size * size;
         for (std::uint32_t rank = first; rank < first + size; ++rank) {
             if (rank == own.rank) continue;
-            const NodeId node = plan_.nodes.at(hosts[rank]);
-            loop_->actions().at(max(came + notice, now()), [this, node, id = own.id, came] {
+            const NodeId node = plan_.nodes.at(plan_.host_of(own.id, rank));
+            loop_->actions().at(max(arrival.came + notice, now()), [this, node, id = own.id, arrival] {
                 const std::string& name = plan_.topology.nodes[node].name;
-                at(node).ports->simulated(name)->join_server(id, came, now());
+                at(node).ports->simulated(name)->join_server(id, arrival, now());
             });
         }
     });

@@ -8,6 +8,7 @@
 
 #include "control/fabric/report/collective_report.hh"
 #include "control/fabric/report/job_report.hh"
+#include "control/fabric/report/schedule_report.hh"
 #include "control/fabric/run/commands.hh"
 
 namespace sluice::fabric {
@@ -25,8 +26,10 @@ FabricPlan only(const FabricPlan& plan, const JobPlan& job) {
     for (const JobPlan& other : plan.jobs) {
         if (other.name == job.name) continue;
         for (const std::size_t n : other.collectives) made.collectives[n].settings.start = never;
-        for (const std::size_t n : other.workloads)
+        for (const std::size_t n : other.workloads) {
             for (ListedFlow& flow : made.workloads[n].list.flows) flow.start = never;
+            if (const auto schedule = made.workloads[n].schedule) made.schedules[*schedule].start = never;
+        }
     }
     return made;
 }
@@ -39,8 +42,10 @@ bool is_over(const Fabric& fabric, const JobPlan& job, const FlowProgress& progr
                                           JobState::running;
                                }) &&
            std::ranges::all_of(job.workloads, [&](std::size_t n) {
-               const FlowProgress::Flow& flow = progress[plan.workloads[n].flow];
-               return flow.messages + flow.failed == plan.workloads[n].list.flows.size();
+               const WorkloadPlan& workload = plan.workloads[n];
+               if (workload.schedule) return schedule_state(fabric, workload) != JobState::running;
+               const FlowProgress::Flow& flow = progress[workload.flow];
+               return flow.messages + flow.failed == workload.list.flows.size();
            });
 }
 

@@ -69,6 +69,11 @@ Json figures_of(const Json& report) {
         figures[name + "step_max_ns"] = each["step_ns"]["max"];
         figures[name + "bus_bandwidth_bps"] = each["bus_bandwidth_bps"];
     }
+    for (const Json& each : report["schedules"]) {
+        const std::string name = "schedules." + each["name"].get<std::string>() + ".";
+        for (const char* figure : {"completion_ns", "compute_ns", "exposed_ns", "hidden_ns"})
+            figures[name + figure] = each[figure];
+    }
     for (const auto& [job, each] : report["jobs"].items()) {
         if (!each["placed"].get<bool>()) continue;
         const std::string name = "jobs." + job + ".";

@@ -9,6 +9,7 @@
 #include "control/fabric/report/job_report.hh"
 #include "control/fabric/report/message_rows.hh"
 #include "control/fabric/report/phase_report.hh"
+#include "control/fabric/report/schedule_report.hh"
 #include "control/fabric/report/series.hh"
 #include "control/fabric/report/size_report.hh"
 #include "control/fabric/run/commands.hh"
@@ -170,6 +171,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     if (std::string error = fabric.loop().gave_up(); !error.empty())
         outcome.errors.push_back(std::move(error));
     outcome.report = make_report(fabric, outcome.interrupted);
+    outcome.report["schedules"] = schedules_json(fabric, &progress.marked());
     outcome.report["jobs"] = jobs_json(fabric, progress);
     add_losses(outcome.report["jobs"], alone, plan, traffic);
     outcome.report["message_sizes"] = sizes.json();

@@ -234,7 +234,7 @@ bool is_csv_header(std::string_view line) {
 }
 
 void read_csv(TextLines& lines, ListMaker& maker) {
-    maker.set_format(ListFormat::csv);
+    maker.set_format(WorkloadFormat::csv);
     csv::CsvReader(lines, maker).read();
 }
 

@@ -1,27 +1,13 @@
 #include "control/fabric/workload/flow_list.hh"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <new>
 #include <numeric>
 
 #include "control/fabric/workload/list_maker.hh"
-#include "control/fabric/workload/text_lines.hh"
-#include "dataplane/base/file_descriptor.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice::fabric {
 namespace {
-
-tl::unexpected<std::vector<ConfigError>> refused(const std::string& file, std::string wrong,
-                                                 std::string remedy) {
-    return tl::unexpected(std::vector{ConfigError{file, {}, {}, std::move(wrong), {}, std::move(remedy)}});
-}
 
 // Goes to the first line that says something. A header of CSV may stand in a comment.
 bool find_first(TextLines& lines) {
@@ -32,28 +18,22 @@ bool find_first(TextLines& lines) {
     return false;
 }
 
-ListFormat format_of(std::string_view line) {
-    if (is_csv_header(line)) return ListFormat::csv;
-    const std::string_view first = trimmed(line.substr(0, line.find('#')));
-    if (is_htsim_header(first)) return ListFormat::htsim;
-    return parse_integer(first) ? ListFormat::hpcc : ListFormat::automatic;
-}
-
 FlowListResult read_lines(TextLines& lines, ListMaker& maker) {
     if (!find_first(lines)) return maker.finish(lines);
-    ListFormat format = maker.settings().format;
-    if (format == ListFormat::automatic) format = format_of(trimmed(lines.text()));
-    if (format == ListFormat::csv)
+    WorkloadFormat format = maker.settings().format;
+    if (format == WorkloadFormat::automatic) format = list_format(trimmed(lines.text()));
+    if (format == WorkloadFormat::csv)
         read_csv(lines, maker);
-    else if (format == ListFormat::hpcc)
+    else if (format == WorkloadFormat::hpcc)
         read_hpcc(lines, maker);
-    else if (format == ListFormat::htsim)
+    else if (format == WorkloadFormat::htsim)
         read_htsim(lines, maker);
     else
         maker.refuse(
             {lines.number(), 1},
             "the first line is neither a header with columns for source, destination and size (csv) nor "
-            "the number of flows (hpcc), nor Nodes or Connections with a number (htsim)",
+            "the number of flows (hpcc), nor Nodes or Connections with a number (htsim), nor num_ranks "
+            "(goal) or a policy of SimAI, and this is not a trace of Chakra",
             "write a first line such as: src,dst,size,start");
     return maker.finish(lines);
 }
@@ -63,38 +43,30 @@ bool starts_before(const ListedFlow& a, const ListedFlow& b) {
     return a_waits != b_waits ? b_waits : !a_waits && a.start < b.start;
 }
 
-bool is_regular(const FileDescriptor& file) {
-    struct stat status {};
-    return fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-std::ptrdiff_t read_block(const FileDescriptor& file, std::span<char> block) {
-    std::ptrdiff_t got = 0;
-    do got = ::read(file.get(), block.data(), block.size());
-    while (got < 0 && errno == EINTR);
-    return got;
-}
-
-FlowListResult read_from(TextLines::Source source, const std::string& file,
-                         std::span<const std::string> hosts, const FlowListSettings& settings) try {
-    TextLines lines(std::move(source));
-    ListMaker maker(file, hosts, settings);
-    return read_lines(lines, maker);
-} catch (const std::bad_alloc&) {
-    return refused(file, "there is not enough memory for its flows", "divide it");
-}
-
 }  // namespace
 
-std::string_view to_string(ListFormat format) {
+WorkloadFormat list_format(std::string_view line) {
+    if (is_csv_header(line)) return WorkloadFormat::csv;
+    const std::string_view first = trimmed(line.substr(0, line.find('#')));
+    if (is_htsim_header(first)) return WorkloadFormat::htsim;
+    return parse_integer(first) ? WorkloadFormat::hpcc : WorkloadFormat::automatic;
+}
+
+std::string_view to_string(WorkloadFormat format) {
     switch (format) {
-        case ListFormat::csv:
+        case WorkloadFormat::csv:
             return "csv";
-        case ListFormat::hpcc:
+        case WorkloadFormat::hpcc:
             return "hpcc";
-        case ListFormat::htsim:
+        case WorkloadFormat::htsim:
             return "htsim";
-        case ListFormat::automatic:
+        case WorkloadFormat::goal:
+            return "goal";
+        case WorkloadFormat::chakra:
+            return "chakra";
+        case WorkloadFormat::simai:
+            return "simai";
+        case WorkloadFormat::automatic:
             break;
     }
     return "auto";
@@ -145,20 +117,16 @@ std::uint64_t FlowList::memory_bytes() const {
            joins.capacity() * sizeof(decltype(joins)::value_type);
 }
 
-FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,
-                              const FlowListSettings& settings) {
-    // A FIFO must not block.
-    const FileDescriptor open(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (!open)
-        return refused(file, std::string("the file cannot be read: ") + std::strerror(errno),
-                       "name a file that exists and may be read");
-    if (!is_regular(open)) return refused(file, "it is not a regular file", "name a regular file");
-    return read_from([&](std::span<char> block) { return read_block(open, block); }, file, hosts, settings);
+FlowListResult read_flow_list(TextLines::Source source, const std::string& file,
+                              std::span<const std::string> hosts, const FlowListSettings& settings) {
+    TextLines lines(std::move(source));
+    ListMaker maker(file, hosts, settings);
+    return read_lines(lines, maker);
 }
 
 FlowListResult parse_flow_list(std::string_view text, const std::string& file,
                                std::span<const std::string> hosts, const FlowListSettings& settings) {
-    return read_from(TextLines::source_of(text), file, hosts, settings);
+    return read_flow_list(TextLines::source_of(text), file, hosts, settings);
 }
 
 }  // namespace sluice::fabric

@@ -18,6 +18,7 @@
 
 #include "control/config/compile/listed_flow.hh"
 #include "control/config/schema/config.hh"
+#include "control/fabric/workload/text_lines.hh"
 #include "lib/roce/transfers.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
@@ -28,14 +29,15 @@ namespace sluice::fabric {
 // `src dst pg size start` (ConWeave), times in seconds.
 // htsim: `Nodes`, `Connections`, `Triggers` and `Failures` with their numbers, then `7->5 id 1 start 0 size
 // 2000`, times in picoseconds, and `trigger id 3 oneshot` (csg-htsim, sim/datacenter/connection_matrix.cpp).
-enum class ListFormat : std::uint8_t { automatic, csv, hpcc, htsim };
-std::string_view to_string(ListFormat format);
+// goal, chakra, simai: schedules (schedule_readers.hh).
+enum class WorkloadFormat : std::uint8_t { automatic, csv, hpcc, htsim, goal, chakra, simai };
+std::string_view to_string(WorkloadFormat format);
 
 constexpr std::uint64_t max_flow_bytes = roce::max_transfer_bytes;
 constexpr Duration max_flow_start = seconds(1'000'000);
 
 struct FlowListSettings {
-    ListFormat format = ListFormat::automatic;
+    WorkloadFormat format = WorkloadFormat::automatic;
     double scale_time = 1;                      // > 0; times are multiplied by it
     double scale_bytes = 1;                     // likewise; no flow gets less than 1 byte
     Duration start{};                           // added to the start of every flow that waits for no other
@@ -45,7 +47,7 @@ struct FlowListSettings {
 };
 
 struct FlowList {
-    ListFormat format = ListFormat::csv;
+    WorkloadFormat format = WorkloadFormat::csv;
     // Those without `after` first, sorted by start, then the others; otherwise in the file's order.
     std::vector<ListedFlow> flows;
     std::size_t timed = 0;  // how many have no `after`
@@ -66,12 +68,11 @@ bool sort_flows(FlowList& list);
 
 using FlowListResult = tl::expected<FlowList, std::vector<ConfigError>>;
 
-// The flows of a regular file, or the first ten errors: file, line, column. `hosts`: the fabric's, in the
-// order of its nodes; a bare number N in the list is the N-th of them, from 0, unless a host is called so.
-// Each name in `settings.hosts` stands for one of them.
-FlowListResult read_flow_list(const std::string& file, std::span<const std::string> hosts,
-                              const FlowListSettings& settings);
-// The same of a text.
+// The flows of a text, or the first ten errors: file, line, column. `hosts`: the fabric's, in the order of
+// its nodes; a bare number N in the list is the N-th of them, from 0, unless a host is called so. Each name
+// in `settings.hosts` stands for one of them.
+FlowListResult read_flow_list(TextLines::Source source, const std::string& file,
+                              std::span<const std::string> hosts, const FlowListSettings& settings);
 FlowListResult parse_flow_list(std::string_view text, const std::string& file,
                                std::span<const std::string> hosts, const FlowListSettings& settings);
 

@@ -101,7 +101,7 @@ class HpccReader {
 }  // namespace
 
 void read_hpcc(TextLines& lines, ListMaker& maker) {
-    maker.set_format(ListFormat::hpcc);
+    maker.set_format(WorkloadFormat::hpcc);
     HpccReader(lines, maker).read();
 }
 

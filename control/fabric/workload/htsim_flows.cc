@@ -317,7 +317,7 @@ bool is_htsim_header(std::string_view line) {
 }
 
 void read_htsim(TextLines& lines, ListMaker& maker) {
-    maker.set_format(ListFormat::htsim);
+    maker.set_format(WorkloadFormat::htsim);
     htsim::MatrixReader(lines, maker).read();
 }
 

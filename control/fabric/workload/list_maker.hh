@@ -32,7 +32,7 @@ class ListMaker {
     void refuse(const Cell& cell, std::string_view what, const ValueError& error);
     bool is_full() const { return errors_.size() >= max_errors; }
     void note(std::string text) { list_.notes.push_back(std::move(text)); }
-    void set_format(ListFormat format) { list_.format = format; }
+    void set_format(WorkloadFormat format) { list_.format = format; }
     const FlowListSettings& settings() const { return settings_; }
     const std::vector<ListedFlow>& flows() const { return list_.flows; }
     std::size_t hosts() const { return hosts_.size(); }
@@ -86,6 +86,8 @@ void read_hpcc(TextLines& lines, ListMaker& maker);
 void read_htsim(TextLines& lines, ListMaker& maker);
 // The line is the header of a CSV: it has columns for the two ends and the size.
 bool is_csv_header(std::string_view line);
+// The format of a list whose first line this is; automatic: of none.
+WorkloadFormat list_format(std::string_view line);
 // It is one of the first lines of a connection matrix: Nodes 16.
 bool is_htsim_header(std::string_view line);
 

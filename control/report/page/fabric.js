@@ -151,6 +151,18 @@ function fabric_view(link_to, run) {
         { head: "Last in most steps", get: ({ straggler: { host, steps, by_ns } }) => (host === null ? "" : `${host} in ${plural(steps, "step")}, by ${formats.ns(by_ns)}`) },
         { head: "Slowest path", get: ({ slowest_path: { from, to, over_median_permille } }) => (from === null ? "" : `${from} to ${to}, ${formats.permille(over_median_permille)} of the median`) },
     ], "The fabric has no collectives.");
+    const schedules = live_table("Schedules: means over their ranks", [
+        { head: "Schedule", get: (row) => row.key },
+        { head: "Ranks", get: (row) => row.ranks },
+        { head: "Operations", get: (row) => `${row.ended_operations} of ${row.operations}` },
+        { head: "Time", get: (row) => row.completion_ns, show: formats.ns },
+        { head: "Compute", get: (row) => row.compute_ns, show: formats.ns },
+        { head: "Waiting exposed", get: (row) => row.exposed_ns, show: formats.ns },
+        { head: "Hidden", get: (row) => row.hidden_ns, show: formats.ns },
+        { head: "State", get: (row) => row.state },
+        { head: "Last", get: ({ straggler: { host, by_ns } }) => (host === null ? "" : `${host}, by ${formats.ns(by_ns)}`) },
+        { head: "Longest wait, or what ranks wait for", get: ({ state, waiting: [waits], slow_operations: [slow] }) => (state !== "done" && waits ? `rank ${waits.rank} (${waits.host}) ${waits.operation}` : slow?.why ?? "") },
+    ], "The fabric has no schedules.");
     const jobs = live_table("Jobs", [
         { head: "Job", get: (row) => row.key },
         { head: "Hosts", get: (row) => row.hosts },
@@ -216,6 +228,7 @@ function fabric_view(link_to, run) {
         queues.update(queue_rows(now));
         jobs.update(Object.entries(fabric.jobs ?? {}).map(([key, row]) => ({ key, ...row })));
         collectives.update(fabric.collectives.map((row) => ({ key: row.name, ...row })));
+        schedules.update((fabric.schedules ?? []).map((row) => ({ key: row.name, ...row })));
         balance.update(fabric.balance.map((row) => ({ key: `${row.switch} ${row.links.join(" ")}`, ...row })));
         events.update(event_rows(fabric.events, after ? 1000 : 30));
     }
@@ -255,6 +268,7 @@ function fabric_view(link_to, run) {
         section("flows", after ? "Flows and queues" : "Flows", pick(), flows.nodes, after ? queues.nodes : null),
         after && section("jobs", "Jobs", jobs.nodes),
         section("collectives", "Collectives", collectives.nodes),
+        section("schedules", "Schedules", schedules.nodes),
         section("balance", "ECMP balance", balance.nodes),
         after && section("ledger", "Ledger", ledger_section(run.fabric.ledger)),
         section("events", "Events", events.nodes));
@@ -263,7 +277,7 @@ function fabric_view(link_to, run) {
         if (after) return;
         moments.length = 0;
         head.wait(text);
-        for (const each of [switches, links, flows, queues, collectives, balance, events]) each.update([]);
+        for (const each of [switches, links, flows, queues, collectives, schedules, balance, events]) each.update([]);
     };
     return { root, take, show, wait, has_data: () => moments.length > 0 };
 }

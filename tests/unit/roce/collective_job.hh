@@ -202,11 +202,11 @@ class Job {
     bool meet() {
         bool any = false;
         for (std::uint32_t rank = 0; rank < settings_.ranks; ++rank) {
-            const auto came = ranks_[rank].take_arrival();
-            if (!came) continue;
-            any = true;
-            for (std::uint32_t other = rank / 3 * 3; other < rank / 3 * 3 + 3; ++other)
-                if (other != rank) ranks_[other].join(*came, now_);
+            for (const auto& arrival : ranks_[rank].take_arrivals()) {
+                any = true;
+                for (std::uint32_t other = rank / 3 * 3; other < rank / 3 * 3 + 3; ++other)
+                    if (other != rank) ranks_[other].join(arrival, now_);
+            }
         }
         return any;
     }

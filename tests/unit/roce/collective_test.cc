@@ -172,16 +172,16 @@ TEST(Collective, aServersRanksMeetBeforeAndAfterTheNetwork) {
     own.queue_pairs = 2;
     own.strands = {{{0}, {1}, {}, {}}};
     CollectiveRank rank(own);
-    CHECK_FALSE(rank.take_arrival().has_value());
+    CHECK_FALSE(rank.has_arrivals());
     rank.expire(Time{0});
-    LONGS_EQUAL(0, rank.take_arrival()->ps);
-    CHECK_FALSE(rank.take_arrival().has_value());
+    LONGS_EQUAL(0, rank.take_arrivals().front().came.ps);
+    CHECK_FALSE(rank.has_arrivals());
     CHECK_FALSE(rank.next_timer().has_value());  // two ranks of its server are not there
     CHECK_FALSE(rank.next_post(Time{0}).has_value());
     rank.delivered(1, Time{1});  // one of another server was faster
-    rank.join(Time{5}, Time{6});
+    rank.join({0, Time{5}}, Time{6});
     CHECK_FALSE(rank.next_timer().has_value());
-    rank.join(Time{3}, Time{7});
+    rank.join({0, Time{3}}, Time{7});
     LONGS_EQUAL(microseconds(24).ps + 5, rank.next_timer()->ps);  // since the last one came
     const Time reduced = *rank.next_timer();
     rank.expire(reduced);
@@ -190,13 +190,13 @@ TEST(Collective, aServersRanksMeetBeforeAndAfterTheNetwork) {
     CHECK_FALSE(rank.next_timer().has_value());
     rank.delivered(1, reduced);
     rank.completed(0, false, reduced);
-    CHECK_FALSE(rank.take_arrival().has_value());
-    rank.join(reduced, reduced);  // the others were faster this time
-    rank.join(reduced, reduced);
+    CHECK_FALSE(rank.has_arrivals());
+    rank.join({1, reduced}, reduced);  // the others were faster this time
+    rank.join({1, reduced}, reduced);
     CHECK_FALSE(rank.next_timer().has_value());
     const Time acknowledged = reduced + Duration{7};
     rank.completed(0, false, acknowledged);
-    LONGS_EQUAL(acknowledged.ps, rank.take_arrival()->ps);
+    LONGS_EQUAL(acknowledged.ps, rank.take_arrivals().front().came.ps);
     LONGS_EQUAL((acknowledged + microseconds(24)).ps, rank.next_timer()->ps);
     CHECK_FALSE(rank.steps()[0].ended.has_value());
     rank.expire(*rank.next_timer());
@@ -212,8 +212,8 @@ TEST(Collective, aMeetingThatIsLearnedOfLateEndsAtOnce) {
     own.strands = {{{0}, {1}, {}, {}}};
     CollectiveRank rank(own);
     rank.expire(Time{0});
-    rank.join(Time{0}, Time{100});
-    rank.join(Time{0}, Time{100});
+    rank.join({0, Time{0}}, Time{100});
+    rank.join({0, Time{0}}, Time{100});
     LONGS_EQUAL(100, rank.next_timer()->ps);
 }
 

@@ -203,7 +203,8 @@ int sweep_verb(const Arguments& arguments) {
     words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
     if (arguments.duration) words.push_back(std::to_string(arguments.duration->ps));
     for (const WorkloadPlan& each : scenario->plan.workloads)
-        words.push_back(fmt::format("{}: {:016x}", each.path, each.list.digest()));
+        words.push_back(fmt::format("{}: {:016x}", each.path,
+                                    (each.schedule ? each.contents.digest() : each.list.digest())));
     auto html = open_page(arguments.html);
     if (!html) return failed(html.error());
     auto folder = SweepFolder::create(
