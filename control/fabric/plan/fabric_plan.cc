@@ -109,9 +109,7 @@ class Planner : PlanNames {
             if (!take_name(each.name, each.place, path)) return;
             each.hosts = expand(each.hosts, each.place, path + ".hosts");
             if (!errors().empty()) return;
-            std::ranges::find_if(plan_.jobs, [&](const JobPlan& job) {
-                return std::ranges::count(job.collectives, n) != 0;
-            })->hosts = each.hosts;
+            job_of(plan_, n, &JobPlan::collectives).hosts = each.hosts;
             if (std::string wrong = order_ranks(each, file_.seed); !wrong.empty())
                 return refuse(each.place, path, wrong);
             steps_ += std::uint64_t{each.steps} * each.hosts.size();

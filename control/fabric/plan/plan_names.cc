@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -51,6 +52,11 @@ bool PlanNames::count_pairs(std::uint64_t pairs, SourcePlace place, const std::s
     refuse(place, path, fmt::format("flows have more than {} queue pairs in all", max_pairs),
            "write fewer qps, or fewer hosts");
     return false;
+}
+
+JobPlan& job_of(FabricPlan& plan, std::size_t part, std::vector<std::size_t> JobPlan::*list) {
+    return *std::ranges::find_if(
+        plan.jobs, [&](const JobPlan& job) { return std::ranges::count(job.*list, part) != 0; });
 }
 
 std::vector<std::string> PlanNames::expand(const std::vector<std::string>& names, SourcePlace place,

@@ -42,6 +42,9 @@ class PlanNames {
     std::uint64_t pairs_ = 0;
 };
 
+// The job of a collective or a workload of the file, by its index there. Jobs are placed.
+JobPlan& job_of(FabricPlan& plan, std::size_t part, std::vector<std::size_t> JobPlan::*list);
+
 // Gives collectives and workloads the hosts and starts of their jobs. Each that has none is a job of its
 // name. False: there is an error.
 bool place_jobs(FabricPlan& plan, PlanNames& names);

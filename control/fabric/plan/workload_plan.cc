@@ -43,8 +43,7 @@ class WorkloadReader {
         const auto beside = [&](const std::string& file) {
             return (std::filesystem::path(file_.file).parent_path() / file).string();
         };
-        JobPlan& job = *std::ranges::find_if(
-            plan_.jobs, [&](const JobPlan& made) { return std::ranges::count(made.workloads, n) != 0; });
+        JobPlan& job = job_of(plan_, n, &JobPlan::workloads);
         if (each.file.empty() == each.text.empty())
             return names_.refuse(each.place, path + ".file",
                                  each.file.empty() ? "the workload has no file" : "it has a text, too",

@@ -318,7 +318,6 @@ Json figures_json(Fabric& fabric) {
     report["hosts"] = hosts_json(fabric);
     report["flows"] = flows_json(fabric);
     report["collectives"] = collectives_json(fabric);
-    report["schedules"] = schedules_json(fabric);
     report["links"] = links_json(fabric);
     report["switches"] = switches_json(fabric, sluice::make_report);
     return report;

@@ -108,6 +108,7 @@ std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric, c
     RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
                     collective_moments(fabric)};
     start.figures["message_sizes"] = sizes.json();
+    start.figures["schedules"] = schedules_json(fabric, &progress.marked());
     start.figures["jobs"] = jobs_json(fabric, progress);
     return asserts.check(start.figures, phase_report(fabric, start, start));
 }
