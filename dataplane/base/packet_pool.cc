@@ -25,8 +25,8 @@ namespace sluice {
 // start, and a growing pool may never grow to most of its size.
 class LockedBatches {
   public:
-    // Throws std::bad_alloc.
-    explicit LockedBatches(std::size_t most) : firsts_(most) {}
+    // Throws std::bad_alloc. `at_need`: makes packets when none is free; null: nobody does.
+    LockedBatches(std::size_t most, PacketPool* at_need) : firsts_(most), at_need_(at_need) {}
 
     void push(void* first) {
         const std::scoped_lock held(lock_);
@@ -38,10 +38,14 @@ class LockedBatches {
         const std::scoped_lock held(lock_);
         return count_ == 0 ? nullptr : firsts_[--count_];
     }
+    // True when so many are free now.
+    bool make(unsigned packets) { return at_need_ != nullptr && at_need_->keep_free(packets); }
+    void make_no_more() { at_need_ = nullptr; }
 
   private:
     std::mutex lock_;
     LazyArray<void*> firsts_;
+    PacketPool* at_need_;
     std::size_t count_ = 0;
 };
 
@@ -188,7 +192,11 @@ int put_free(rte_mempool* pool, void* const* packets, unsigned count) {
 }
 
 int take_free(rte_mempool* pool, void** packets, unsigned count) {
-    return depot_of(pool).take({packets, count}) ? 0 : -ENOBUFS;
+    Depot& depot = depot_of(pool);
+    if (depot.take({packets, count})) [[likely]]
+        return 0;
+    const bool made = depot.growing != nullptr && depot.growing->make(count);
+    return made && depot.take({packets, count}) ? 0 : -ENOBUFS;
 }
 
 unsigned count_free(const rte_mempool* pool) {
@@ -275,7 +283,7 @@ PacketPool::PacketPool(const char* name, unsigned packets, unsigned cache, std::
     : pool_(make_pool(name, packets, cache, data_bytes, memory_)) {}
 
 PacketPool::PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes)
-    : batches_(std::make_unique<LockedBatches>(packets.most)),
+    : batches_(std::make_unique<LockedBatches>(packets.most, packets.at_need ? this : nullptr)),
       pool_(make_empty(name, packets.most, cache, data_bytes, batches_.get())) {
     if (pool_ == nullptr || grow(packets.first)) return;
     rte_mempool_free(pool_);
@@ -294,7 +302,11 @@ bool PacketPool::grow(unsigned free) {
     return true;
 }
 
-PacketPool::~PacketPool() { rte_mempool_free(pool_); }
+// DPDK takes the packets out of a pool that it frees.
+PacketPool::~PacketPool() {
+    if (batches_) batches_->make_no_more();
+    rte_mempool_free(pool_);
+}
 
 unsigned PacketPool::in_use() const { return pool_->populated_size - rte_mempool_avail_count(pool_); }
 

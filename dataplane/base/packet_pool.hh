@@ -26,11 +26,13 @@ class PacketPool {
     // `pool()` is null when memory did not suffice.
     PacketPool(const char* name, unsigned packets, unsigned cache,
                std::uint32_t data_bytes = packet_data_bytes);
-    // A pool that makes `first` packets now and others by `keep_free`, in portions: for a fabric, whose
-    // buffers could hold far more than they do. On one thread; `pool()` is null when memory did not suffice.
+    // A pool that makes `first` packets now and others in portions, when there is need, as buffers could hold
+    // far more than they do: by `keep_free`, on one thread; or when none is free, where one thread uses the
+    // pool. `pool()` is null when memory did not suffice.
     struct Growing {
         unsigned most;
         unsigned first;
+        bool at_need = false;
     };
     PacketPool(const char* name, const Growing& packets, unsigned cache, std::uint32_t data_bytes);
     // Makes more until so many are free, or all have been made. False: memory did not suffice.
@@ -49,6 +51,7 @@ class PacketPool {
   private:
     bool free_enough(unsigned packets) const;
     bool grow(unsigned free);
+    friend class LockedBatches;
 
     std::unique_ptr<LockedBatches> batches_;  // of a growing pool
     std::vector<LargePages> memory_;          // of the packets, where they are not in hugepages

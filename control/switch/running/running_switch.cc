@@ -33,6 +33,8 @@ std::vector<WorkerId> pollers_of(const Config& config, const PortConfig& port, W
     return pollers;
 }
 
+constexpr unsigned first_packets = 1024;  // of a pool that grows
+
 // The first problem that forbids the configuration; once any was forced, others that may be do not count.
 const QosProblem* unusable(const EffectiveQos& qos, const OperatorState& state) {
     for (const QosProblem& problem : qos.problems)
@@ -54,8 +56,12 @@ std::string RunningSwitch::make_pool() {
     packets_ = options_.packets != 0 ? options_.packets : static_cast<unsigned>(demand.total());
     pool_ = options_.pool;
     if (pool_ == nullptr) {
-        own_pool_ = std::make_unique<PacketPool>((options_.name + "_pool").c_str(), packets_, packet_cache,
-                                                 packet_buffer_bytes(config_));
+        const std::string name = options_.name + "_pool";
+        const std::uint32_t bytes = packet_buffer_bytes(config_);
+        own_pool_ = is_virtual() ? std::make_unique<PacketPool>(
+                                       name.c_str(), PacketPool::Growing{packets_, first_packets, true},
+                                       packet_cache, bytes)
+                                 : std::make_unique<PacketPool>(name.c_str(), packets_, packet_cache, bytes);
         pool_ = own_pool_->pool();
     }
     if (pool_ == nullptr)

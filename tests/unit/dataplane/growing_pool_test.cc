@@ -58,4 +58,14 @@ TEST(GrowingPool, GrowsToItsMostAndNoFurther) {
     CHECK_FALSE(take(2 * 48 + 1));
 }
 
+TEST(GrowingPool, GrowsByItselfWhereItMay) {
+    PacketPool other("at_need", {most, first, true}, 32, 768);
+    std::vector<Packet*> all;
+    while (Packet* packet = rte_pktmbuf_alloc(other.pool())) all.push_back(packet);
+    CHECK_TRUE(all.size() >= most - 2 * 48 && all.size() <= most);
+    LONGS_EQUAL(all.size(), std::set<Packet*>(all.begin(), all.end()).size());
+    for (Packet* packet : all) rte_pktmbuf_free(packet);
+    LONGS_EQUAL(0, other.in_use());
+}
+
 }  // namespace sluice::growing_pool_test
