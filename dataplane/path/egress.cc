@@ -238,6 +238,7 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (port.backlog == 0 || !port.link.can_start(now)) return;
     const PortPolicy& policy = worker.policy->ports[port.id];
     const std::uint8_t ready = ready_queues(port, policy, now);
+    if (ready == 0) return;
     PickedFrames frames;
     const unsigned count = pick_only(worker, port, policy, ready, frames.frame[0], now)
                                ? 1
@@ -276,8 +277,8 @@ bool has_ready_queue(const PortContext& port, const Policy& policy, Time now) {
     return port.link_up && ready_queues(port, policy.ports[port.id], now) != 0;
 }
 
-std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now) {
-    Duration wait{INT64_MAX};  // never, in one number: a std::optional waits for its stores
+Duration until_sending(const PortContext& port, const Policy& policy, Time now) {
+    Duration wait{INT64_MAX};
     const auto consider = [&](Time at) { wait = std::min(wait, at - now); };
     const Time wire_free = max(port.link.next_start(), now);
     if ((port.want_xoff | port.want_xon) != 0) consider(port.link.has_ring() ? now : wire_free);
@@ -288,7 +289,7 @@ std::optional<Time> next_sending(const PortContext& port, const Policy& policy, 
             consider(max(port.scheduler.next_eligible(ready, now).value_or(now), wire_free));
         if (const auto expiry = port.honor.next_expiry()) consider(max(*expiry, wire_free));
     }
-    return wait.ps == INT64_MAX ? std::nullopt : std::optional(now + wait);
+    return wait;
 }
 
 bool release_peer(WorkerContext& worker, PortContext& port, Time now) {

@@ -35,12 +35,9 @@ inline unsigned egress(WorkerContext& worker, PortContext& port, Time now, Meter
 // True when a queue holds packets and is neither paused nor held.
 bool has_ready_queue(const PortContext& port, const Policy& policy, Time now);
 
-// When egress next has something to do, if nothing arrives before.
-std::optional<Time> next_sending(const PortContext& port, const Policy& policy, Time now);
-inline std::optional<Time> next_egress(const PortContext& port, const Policy& policy, Time now) {
-    if (!port.link_up || (is_silent(port) && !port.pause_peer)) return std::nullopt;
-    return next_sending(port, policy, now);
-}
+// Time from `now` until the egress of a port that is not silent, or pauses its peer, has something to do, if
+// nothing arrives before; never: the longest Duration.
+Duration until_sending(const PortContext& port, const Policy& policy, Time now);
 
 // The switch stops: sends XON for all priorities that this port pauses. True once there is none.
 bool release_peer(WorkerContext& worker, PortContext& port, Time now);

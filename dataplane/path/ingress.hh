@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dataplane/path/worker_context.hh"
+#include "lib/buffer/pool_bounds.hh"
 
 namespace sluice {
 
@@ -19,6 +20,10 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now);
 inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
     if ((port.groups_in_use & port.groups_judged) != 0) judge_groups_in_use(worker, port, now);
 }
+
+// The virtual clock: sets within which of its pools' free cells the port's groups need not be judged anew;
+// returns its groups in XOFF.
+std::uint8_t bound_groups(const WorkerContext& worker, const PortContext& port, PoolBounds& bounds);
 
 // Routes a packet that came in by the port before and that control kept, or drops it for `reason`. It has
 // been counted as received, and pauses nobody.

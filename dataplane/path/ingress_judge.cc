@@ -1,5 +1,6 @@
 // XOFF and XON of the priority groups, and the cells that come back to them.
 #include <algorithm>
+#include <bit>
 
 #include "dataplane/path/ingress_stages.hh"
 #include "dataplane/path/note_spells.hh"
@@ -83,6 +84,25 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
     port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
     port.groups_judged = static_cast<std::uint8_t>(port.groups_judged & ~lossy);
     SLUICE_INVARIANT(others_are_empty(port));
+}
+
+std::uint8_t bound_groups(const WorkerContext& worker, const PortContext& port, PoolBounds& bounds) {
+    const PortPolicy& own = worker.policy->ports[port.id];
+    unsigned busy = 0, in_xoff = 0;
+    for_each_class(port.groups_in_use & port.groups_judged, [&](ClassId n) {
+        busy |= unsigned{!port.group[n].is_quiet()} << n;
+        in_xoff |= unsigned{port.group[n].in_xoff()} << n;
+    });
+    if (std::has_single_bit(busy)) [[likely]] {
+        const auto n = static_cast<ClassId>(std::countr_zero(busy));
+        bounds.set_only(port.id, own.group[n].pool, port.group[n].free_bounds(own.group[n]));
+        return static_cast<std::uint8_t>(in_xoff);
+    }
+    bounds.clear(port.id);
+    for_each_class(busy, [&](ClassId n) {
+        bounds.add(port.id, own.group[n].pool, port.group[n].free_bounds(own.group[n]));
+    });
+    return static_cast<std::uint8_t>(in_xoff);
 }
 
 void collect_releases(WorkerContext& worker, PortContext& port, Time now) {

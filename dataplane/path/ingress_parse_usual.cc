@@ -2,6 +2,8 @@
 // lib/frame/parse_usual, and counted together.
 #include <rte_prefetch.h>
 
+#include <type_traits>
+
 #include "dataplane/path/ingress_parse.hh"
 #include "dataplane/path/post_decisions.hh"
 
@@ -24,6 +26,23 @@ class TrafficSums {
     std::array<std::uint64_t, classes> sum_{};
 };
 
+// The same for a burst of one.
+class OneFrame {
+  public:
+    void add(ClassId n, std::uint32_t frame_bytes) {
+        class_ = n;
+        bytes_ = frame_bytes;
+    }
+    template <class Take>
+    void for_each(Take take) const {
+        if (bytes_ != 0) take(class_, 1, bytes_);
+    }
+
+  private:
+    ClassId class_ = 0;
+    std::uint32_t bytes_ = 0;
+};
+
 // Keeps the first foreign MAC, for the user to compare with the port's.
 [[gnu::noinline, gnu::cold]] void note_foreign_mac(ReceiveCounters& counters, const Batch& batch,
                                                    const Refused& refused) {
@@ -35,15 +54,16 @@ class TrafficSums {
         }
 }
 
-template <bool recording>
+// `frames`: of the burst, or std::dynamic_extent.
+template <bool recording, std::size_t frames>
 [[gnu::always_inline]] inline void parse_all(WorkerContext& worker, PortId id, ReceiveCounters& counters,
-                                             ReceiveState& state, std::span<Packet* const> burst,
+                                             ReceiveState& state, std::span<Packet* const, frames> burst,
                                              Batch& batch) {
     const PortPolicy& policy = worker.policy->ports[id];
     const ClassTable& ways = *policy.ways;
     const CellSize cell = worker.policy->cell;
     const std::uint64_t first = state.next_sequence;
-    TrafficSums groups;
+    std::conditional_t<frames == 1, OneFrame, TrafficSums> groups;
     std::uint32_t all_cells = 0;
     std::uint32_t kinds = 0;
     unsigned at = 0;
@@ -74,8 +94,8 @@ template <bool recording>
     batch.all_cells = all_cells;
     state.next_sequence = first + at;
     std::uint64_t all_bytes = unusual.other_bytes;
-    groups.for_each([&](unsigned n, std::uint64_t frames, std::uint64_t bytes) {
-        counters.group_rx[n].add(frames, bytes);
+    groups.for_each([&](unsigned n, std::uint64_t packets, std::uint64_t bytes) {
+        counters.group_rx[n].add(packets, bytes);
         all_bytes += bytes;
     });
     counters.rx.add(burst.size(), all_bytes);
@@ -91,9 +111,9 @@ template <bool recording>
 void parse_stage(WorkerContext& worker, PortId id, ReceiveCounters& counters, ReceiveState& state,
                  std::span<Packet* const> burst, Batch& batch) {
     if (is_recording(worker)) [[unlikely]]
-        parse_all<true>(worker, id, counters, state, burst, batch);
-    else
-        parse_all<false>(worker, id, counters, state, burst, batch);
+        return parse_all<true>(worker, id, counters, state, burst, batch);
+    if (burst.size() == 1) return parse_all<false>(worker, id, counters, state, burst.first<1>(), batch);
+    parse_all<false>(worker, id, counters, state, burst, batch);
 }
 
 }  // namespace sluice

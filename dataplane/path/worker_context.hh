@@ -137,7 +137,12 @@ struct alignas(64) WorkerContext {
     Counter watchdog_changes;         // storms and cuts that began or ended: likewise
     Counter punts;                    // frames given to control
     Counter microbursts_ended;        // and posted, or lost
-    LazyArray<Traffic> next_hop_use;  // by next hop, of counted groups
+    // Grows with all of these.
+    std::uint64_t news() const {
+        return lossless_drops.get() + falls_behind.get() + watchdog_changes.get() + punts.get() +
+               microbursts_ended.get();
+    }
+    LazyArray<Traffic> next_hop_use;                      // by next hop, of counted groups
     LazyArray<BalanceCounters> balance_use;               // by next-hop group, of balanced packets
     std::unique_ptr<EventRing<DecisionEvent>> decisions;  // null: never recorded
     std::unique_ptr<EventRing<Microburst>> microbursts;   // null: not reported

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dataplane/base/packet.hh"
-#include "lib/values/port_mask.hh"
+#include "lib/values/port_set.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
@@ -42,7 +42,7 @@ class AwakePorts {
     // It is no longer on the list.
     void forget() { listed_ = false; }
 
-    PortMask ports;
+    PortSet ports;
 
   private:
     std::vector<std::uint32_t>* woken_ = nullptr;

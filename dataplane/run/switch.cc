@@ -208,9 +208,7 @@ std::uint64_t Switch::watchdog_changes() const { return sum_of(workers_, &Worker
 std::uint64_t Switch::punts() const { return sum_of(workers_, &WorkerContext::punts); }
 std::uint64_t Switch::news() const {
     std::uint64_t sum = 0;
-    for (const auto& worker : workers_)
-        sum += worker->lossless_drops.get() + worker->falls_behind.get() + worker->watchdog_changes.get() +
-               worker->punts.get() + worker->microbursts_ended.get();
+    for (const auto& worker : workers_) sum += worker->news();
     return sum;
 }
 

@@ -21,6 +21,7 @@
 #include "lib/record/decision_event.hh"
 #include "lib/record/microburst.hh"
 #include "lib/values/ids.hh"
+#include "lib/values/port_set.hh"
 
 namespace sluice {
 
@@ -117,6 +118,15 @@ struct Ledger {
     bool balanced() const { return rx + injected + generated == tx + dropped + punted + consumed + queued; }
 };
 
+// What has changed in the instant of the virtual clock that ran last, for those who look on after it: ports
+// that may be among these.
+struct InstantChanges {
+    Time at{};
+    PortSet pauses;          // a group's XOFF began or ended, or a pause by the peer did
+    PortSet cells;           // groups took cells or gave them back
+    std::uint64_t news = 0;  // Switch::news then
+};
+
 class Switch {
   public:
     using Resources = SwitchResources;
@@ -157,6 +167,8 @@ class Switch {
     }
     // The ports that the virtual clock has to visit.
     AwakePorts& awake() { return awake_; }
+    InstantChanges& changes() { return changes_; }
+    const InstantChanges& changes() const { return changes_; }
 
     // Sums over workers.
     std::uint64_t dropped(PortId ingress_port, DropReason reason) const;
@@ -208,6 +220,7 @@ class Switch {
 
     std::unique_ptr<Shared> shared_;
     AwakePorts awake_;  // ports point to it
+    InstantChanges changes_;
     std::vector<std::unique_ptr<Port>> io_;
     std::vector<std::unique_ptr<WorkerContext>> workers_;
 };

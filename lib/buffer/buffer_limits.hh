@@ -56,6 +56,10 @@ class Threshold {
         return free_cells >= 0 && used_cells <= limit_cells(free_cells, used_cells);
     }
 
+    // The fewest free cells at which T is at least `limit_cells` for a user of `used_cells`, which stay as
+    // they are; see FreeBounds for any and for never.
+    constexpr std::int64_t least_free(std::int64_t limit_cells, std::int64_t used_cells) const;
+
     // T at the occupancy after a packet of `cells`: admission compares its use with it.
     constexpr std::int64_t limit_with(std::int64_t free_cells, std::int64_t used_cells,
                                       std::uint32_t cells) const {
@@ -81,6 +85,27 @@ class Threshold {
     std::uint8_t left_ = 0;
     std::uint8_t right_ = 0;
 };
+
+// A pool's free cells in [low, high).
+struct FreeBounds {
+    static constexpr std::int64_t any = -(std::int64_t{1} << 62);
+    static constexpr std::int64_t never = std::int64_t{1} << 62;
+
+    std::int64_t low = any;
+    std::int64_t high = never;
+    constexpr bool operator==(const FreeBounds&) const = default;
+};
+
+constexpr std::int64_t Threshold::least_free(std::int64_t limit_cells, std::int64_t used_cells) const {
+    if (is_unlimited()) {
+        const std::int64_t free = limit_cells - used_cells;
+        return free <= 0 ? FreeBounds::any : free;
+    }
+    if (limit_cells <= 0) return FreeBounds::any;
+    if (limit_cells > std::int64_t{cells_}) return FreeBounds::never;
+    if (!dynamic_) return FreeBounds::any;
+    return ((limit_cells << right_) + (std::int64_t{1} << left_) - 1) >> left_;
+}
 
 struct PoolLimits {
     std::uint32_t shared_cells = 0;           // S: the buffer less all reserved and all headroom

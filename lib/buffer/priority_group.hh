@@ -111,6 +111,27 @@ class alignas(32) PriorityGroup : public BufferUse {
         set_pause(Pause::sent);
         return XoffSignal::send_xoff;
     }
+    // The pool's free cells at which update_xoff does nothing, as long as the group stays as it is.
+    // `changing` and `lossless` change with a new snapshot only.
+    FreeBounds free_bounds(const GroupLimits& limits) const {
+        const std::int64_t shared = shared_.get();
+        const auto least_free = [&](std::int64_t limit) {
+            return limits.threshold.least_free(limit, shared);
+        };
+        switch (pause()) {
+            case Pause::none:
+                if (!limits.lossless) return {};
+                return {headroom_.get() != 0 ? FreeBounds::never : least_free(shared), FreeBounds::never};
+            case Pause::sent:
+                if (!limits.lossless) break;
+                if (headroom_.get() != 0 || limits.changing) return {};
+                return {FreeBounds::any,
+                        least_free(shared <= limits.xon_cells ? shared : shared + limits.xon_offset_cells)};
+            case Pause::due:
+                break;
+        }
+        return {FreeBounds::never, FreeBounds::never};
+    }
     // XOFF at any use, which the next update_xoff sends: for a group whose limits begin to change, or whose
     // port comes up meanwhile.
     void stay_in_xoff() {

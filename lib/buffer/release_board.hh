@@ -5,17 +5,21 @@
 // a turn. Counters never wrap: 2^64 cells.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "lib/buffer/cells.hh"
 #include "lib/values/class_mask.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/invariant.hh"
+#include "lib/values/port_set.hh"
 
 namespace sluice {
 
@@ -30,7 +34,7 @@ class ReleaseBoard {
           ports_(ports),
           posted_(std::size_t{workers} * ports),
           seen_(posted_.size()),
-          batches_(workers) {
+          touched_(workers) {
         assert(workers > 0 && workers <= max_workers && ports <= max_ports);
     }
 
@@ -49,24 +53,39 @@ class ReleaseBoard {
             // relaxed load: we are the only writer. release store: the owner that admits into these cells
             // sees this worker's earlier writes (lower queue and egress pool).
             counter.store(counter.load(std::memory_order_relaxed) + cells, std::memory_order_release);
+            touched_[port] = 1;
         }
 
       private:
         friend class ReleaseBoard;
-        explicit Poster(Posted* ports) : ports_(ports) {}
+        Poster(Posted* ports, std::uint8_t* touched) : ports_(ports), touched_(touched) {}
         Posted* ports_;
+        std::uint8_t* touched_;
     };
     Poster poster(WorkerId worker) {
-        ++batches_[worker].posted;
-        return Poster(posted_.data() + index(worker, 0));
+        touched_[worker].any = true;
+        return {posted_.data() + index(worker, 0), touched_[worker].port.data()};
     }
 
-    // How often workers have begun to post; while it stays the same there is nothing to collect. For one
-    // thread that runs all workers (virtual clock).
-    std::uint64_t batches() const {
-        std::uint64_t sum = 0;
-        for (const Batches& each : batches_) sum += each.posted;
-        return sum;
+    bool is_touched() const {
+        return std::any_of(touched_.begin(), touched_.end(), [](const Touched& each) { return each.any; });
+    }
+    // Ports for which there is something to collect that came since the last call. For one thread that runs
+    // all workers (virtual clock).
+    PortSet take_touched() {
+        PortSet all;
+        for (Touched& each : touched_) {
+            if (!std::exchange(each.any, false)) continue;
+            for (unsigned first = 0; first < ports_; first += 8) {
+                std::uint64_t bytes;
+                std::memcpy(&bytes, &each.port[first], sizeof bytes);
+                if (bytes == 0) continue;
+                // Bit 0 of each byte, the first lowest.
+                all.add_some(static_cast<PortId>(first), bytes * 0x0102'0408'1020'4080 >> 56);
+                std::memset(&each.port[first], 0, sizeof bytes);
+            }
+        }
+        return all;
     }
 
     // Owner of `port`: calls take(group, cells) for releases since the last time, cells > 0. `groups`: at
@@ -95,8 +114,10 @@ class ReleaseBoard {
     };
     static_assert(sizeof(Posted) == 64 && sizeof(Seen) == 64);
 
-    struct alignas(64) Batches {
-        std::uint64_t posted = 0;
+    // 1 for a port to whose groups cells were posted: a byte, as it is written with each packet.
+    struct alignas(64) Touched {
+        bool any = false;  // batches since
+        std::array<std::uint8_t, max_ports> port{};
     };
 
     std::size_t index(WorkerId worker, PortId port) const {
@@ -108,7 +129,7 @@ class ReleaseBoard {
     unsigned ports_;
     std::vector<Posted> posted_;
     std::vector<Seen> seen_;        // private to the owner of the port
-    std::vector<Batches> batches_;  // of each egress worker, which alone writes it
+    std::vector<Touched> touched_;  // of each egress worker, which alone writes it
 };
 
 }  // namespace sluice

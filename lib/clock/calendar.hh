@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
-#include "lib/values/port_mask.hh"
+#include "lib/values/port_set.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
@@ -72,37 +73,69 @@ class Calendar {
     std::vector<Entry> nodes_;  // from 1, the root: the first below each
 };
 
-// An alarm for each port of a switch: the earliest, and whose have come. Vector instructions compare all each
-// time, so no order is kept. Moments are within 106 days of `now` (Time wraps).
+// An alarm for each port of a switch: the earliest, and whose have come. Ports stand in blocks of eight with
+// the earliest of each: vector instructions compare a block's, and of all blocks, at once. Moments are within
+// 106 days of one another (Time wraps).
 class PortAlarms {
   public:
     // For all ports at `first`.
-    PortAlarms(std::size_t ports, Time first) : at_(ports, first.ps) {}
+    PortAlarms(std::size_t ports, Time first)
+        : ports_(ports),
+          at_((ports + block - 1) / block * block, first.ps),
+          earliest_(at_.size() / block, first.ps) {}
 
-    void set(PortId port, Time at) { at_[port] = at.ps; }
+    void set(PortId port, Time at) {
+        const std::size_t first = port / block * block;
+        // Beyond the last port the block is filled with one of its alarms.
+        if (first + block > ports_)
+            for (std::size_t beyond = ports_; beyond < first + block; ++beyond) at_[beyond] = at.ps;
+        at_[port] = at.ps;
+        Lanes low, high;
+        load(first, low, high);
+        low -= static_cast<std::int64_t>(at.ps);
+        high -= static_cast<std::int64_t>(at.ps);
+        const Lanes least = low < high ? low : high;
+        earliest_[port / block] = at.ps + static_cast<std::uint64_t>(std::min(std::min(least[0], least[1]),
+                                                                              std::min(least[2], least[3])));
+    }
 
     // Time from `now` to the earliest, at most `longest`; below 0 when it has passed.
     Duration until_earliest(Time now, Duration longest) const {
         std::int64_t least = longest.ps;
-        for (const std::uint64_t at : at_) least = std::min(least, static_cast<std::int64_t>(at - now.ps));
+        for (const std::uint64_t at : earliest_)
+            least = std::min(least, static_cast<std::int64_t>(at - now.ps));
         return {least};
     }
 
-    // Ports whose moment is not after `now`.
-    PortMask due(Time now) const {
-        PortMask mask;
-        for (std::size_t first = 0; first < at_.size(); first += 64) {
-            const std::size_t count = std::min<std::size_t>(64, at_.size() - first);
-            std::uint64_t word = 0;
-            // By the sign of a difference, which moves to its place in one instruction.
-            for (std::size_t i = 0; i < count; ++i) word |= (at_[first + i] - now.ps - 1) >> 63 << i;
-            mask.set_word(first / 64, word);
+    // Adds the ports whose moment is not after `now`.
+    void add_due(PortSet& ports, Time now) const {
+        const std::uint64_t* const earliest = earliest_.data();
+        for (std::size_t n = 0, blocks = earliest_.size(); n < blocks; ++n) {
+            if (static_cast<std::int64_t>(earliest[n] - now.ps) > 0) [[likely]]
+                continue;
+            Lanes low, high;
+            load(n * block, low, high);
+            low = (low - static_cast<std::int64_t>(now.ps) <= 0) & Lanes{1, 2, 4, 8};
+            low |= (high - static_cast<std::int64_t>(now.ps) <= 0) & Lanes{16, 32, 64, 128};
+            auto due = static_cast<std::uint64_t>(low[0] | low[1] | low[2] | low[3]);
+            if (const std::size_t here = ports_ - n * block; here < block)
+                due &= (std::uint64_t{1} << here) - 1;
+            ports.add_some(static_cast<PortId>(n * block), due);
         }
-        return mask;
     }
 
   private:
-    std::vector<std::uint64_t> at_;  // ps; bare numbers, which the compiler vectorizes
+    static constexpr std::size_t block = 8;
+    using Lanes [[gnu::vector_size(32)]] = std::int64_t;  // half a block
+
+    void load(std::size_t first, Lanes& low, Lanes& high) const {
+        std::memcpy(&low, &at_[first], sizeof low);
+        std::memcpy(&high, &at_[first + block / 2], sizeof high);
+    }
+
+    std::size_t ports_;
+    std::vector<std::uint64_t> at_;        // by port; ps
+    std::vector<std::uint64_t> earliest_;  // by block
 };
 
 }  // namespace sluice

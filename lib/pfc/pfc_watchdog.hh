@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -83,6 +84,16 @@ class PfcWatchdog {
 
     // When the next storm begins or ends, if nothing else happens before.
     std::optional<Time> next_event() const;
+
+    // True when until `next_event` only a packet or a change of the pauses can change anything. `paused`: the
+    // queues that are, now.
+    bool rests(std::uint8_t paused) const {
+        if (settings_.poll != Duration{}) return awake_ == 0;
+        for (unsigned left = awake_ & ~unsigned{paused}; left != 0; left &= left - 1)
+            if (queues_[static_cast<unsigned>(std::countr_zero(left))].state == WatchdogState::suspected)
+                return false;
+        return true;
+    }
 
     WatchdogState state(ClassId queue) const { return queues_[queue].state; }
     WatchdogAction action(ClassId queue) const { return queues_[queue].action; }  // of its storm or cut

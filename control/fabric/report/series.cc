@@ -13,6 +13,7 @@
 #include "dataplane/ports/port_counters.hh"
 #include "dataplane/run/switch.hh"
 #include "lib/buffer/buffer_use.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -38,12 +39,16 @@ FabricSeries::Sample FabricSeries::sample() const {
         const Switch& device = each.running->device();
         for (PortId id = 0; id < device.port_count(); ++id) {
             const PortView port = device.view(id);
-            for (ClassId n = 0; n < classes; ++n, ++queue) {
-                for (const Counter& marked : port.counters().queue[n].marked) made.marked += marked.get();
-                made.pauses += port.counters().group[n].xoff.get();
-                if (const std::uint32_t cells = port.use(n).used_cells(); cells != 0)
-                    made.depths.push_back({queue, cells});
+            const PortCounters& counters = port.counters();
+            for (unsigned n = 0; n < classes; ++n) {
+                for (const Counter& marked : counters.queue[n].marked) made.marked += marked.get();
+                made.pauses += counters.group[n].xoff.get();
             }
+            for_each_class(port.backlog(), [&](ClassId n) {
+                if (const std::uint32_t cells = port.use(n).used_cells(); cells != 0)
+                    made.depths.push_back({queue + n, cells});
+            });
+            queue += classes;
         }
     }
     made.flows.resize(fabric_.plan().file.flows.size());

@@ -125,8 +125,8 @@ std::string Fabric::open(const Options& options) {
         note(cycle.at, "wait_for_cycle", cycle_text(plan_, *pauses_, cycle));
     };
     loop_->on_instant([this](std::uint32_t number) {
-        pauses_->log_changes(number, switches_[number].running->now());
-        look_at_(number);
+        pauses_->log_changes(number);
+        if (look_at_) look_at_(number);
     });
     loop_->on_window([this] { after_window(); });
     return {};

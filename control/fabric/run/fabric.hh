@@ -199,7 +199,7 @@ class Fabric {
     std::vector<FabricEvent> events_;
     Time moved_{};
     std::function<void()> before_move_ = [] {};
-    std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
+    std::function<void(std::uint32_t)> look_at_;  // empty: nobody looks
     std::unique_ptr<VirtualLoop> loop_;
     std::unique_ptr<PauseWatch> pauses_;
 };

@@ -40,23 +40,20 @@ std::uint8_t PauseLog::held_queues(PortId id, Time now) const {
     return map_classes(device_.policy().ports[id].map.pfc_priority_to_queue, port.honor().paused(now));
 }
 
-void PauseLog::log_changes(Time now) {
-    // The pauses of a port that sleeps have not changed.
-    const PortMask& awake = device_.awake().ports;
-    awake.for_each([&](PortId id) {
+void PauseLog::log(const InstantChanges& changes) {
+    const Time now = changes.at;
+    changes.pauses.for_each([&](PortId id) {
         const std::uint8_t held = held_queues(id, now);
         if (held == ports_[id].held) return;
         ports_[id].held = held;
         changes_.push_back({now, PauseChange::Kind::held, id, 0, held});
     });
-    awake.for_each([&](PortId id) {
-        if ((device_.view(id).groups_in_use() | ports_[id].paused) != 0) look_at(id, now);
-    });
-    if (std::ranges::any_of(open_, [&](const Open& open) { return open.is_new || may_have_moved(open); }))
-        count(now);
+    bool any_new = false;
+    changes.pauses.for_each([&](PortId id) { any_new |= look_at(id, now); });
+    if (any_new || (!open_.empty() && may_have_moved(changes.cells))) count(now);
 }
 
-void PauseLog::look_at(PortId id, Time now) {
+bool PauseLog::look_at(PortId id, Time now) {
     const PortView port = device_.view(id);
     unsigned paused = 0;
     for_each_class(port.groups_in_use(), [&](ClassId n) {
@@ -76,6 +73,7 @@ void PauseLog::look_at(PortId id, Time now) {
         open_at_[id * classes + n] = static_cast<std::uint32_t>(open_.size());
         open_.push_back({id, n});
     });
+    return (paused & ~was) != 0;
 }
 
 // At least as many as have been admitted to the group.
@@ -86,6 +84,15 @@ std::uint64_t PauseLog::came_cells(PortId id, ClassId priority) const {
     const auto packets =
         port.received([&](const ReceiveCounters& queue) { return queue.group_rx[priority].packets.get(); });
     return bytes / cell_bytes_ + 2 * packets;  // the last cell of each, and its FCS
+}
+
+bool PauseLog::may_have_moved(const PortSet& ports) const {
+    bool any = false;
+    ports.for_each([&](PortId id) {
+        for_each_class(ports_[id].paused,
+                       [&](ClassId n) { any |= may_have_moved(open_[open_at_[id * classes + n]]); });
+    });
+    return any;
 }
 
 // Each cell that came to another queue, and each that left the fullest one, brings them one nearer.

@@ -48,21 +48,25 @@ struct PauseChange {
 
 // The pauses of one switch: when a group went into XOFF and out of it, the egress queue that held most of its
 // cells meanwhile, and when peers held queues. Reads its own switch alone, between two instants, and
-// changes nothing. An instant costs the ports that are awake in it, and the pauses that are open. It counts
-// packets when a pause begins, and again when enough cells have moved for another queue to be the fullest.
+// changes nothing. An instant costs the ports whose pauses it has changed, and the open pauses of those whose
+// cells have moved. It counts packets when a pause begins, and again when enough cells have moved for another
+// queue to be the fullest.
 class PauseLog {
   public:
     PauseLog(Switch& device, std::uint32_t cell_bytes);
 
     // After an instant in which the switch ran.
-    void log_changes(Time now);
+    void log_changes() {
+        const InstantChanges& changes = device_.changes();
+        if (!changes.pauses.empty() || (!open_.empty() && !changes.cells.empty())) log(changes);
+    }
     // What has changed since `clear`, in order of time; of one instant holds come first.
     const std::vector<PauseChange>& changes() const { return changes_; }
     void clear() { changes_.clear(); }
 
   private:
     struct PortState {
-        std::uint8_t paused = 0;  // groups in XOFF, as of the last look
+        std::uint8_t paused = 0;  // groups in XOFF, as of the last look: each has an Open
         std::uint8_t held = 0;    // queues that its peer holds, likewise
     };
     struct Open {
@@ -80,10 +84,14 @@ class PauseLog {
         FullestQueue best{}, second{};
     };
 
+    void log(const InstantChanges& changes);
     std::uint8_t held_queues(PortId port, Time now) const;
-    void look_at(PortId port, Time now);
+    // True when a group has gone into XOFF.
+    bool look_at(PortId port, Time now);
     std::uint64_t came_cells(PortId port, ClassId priority) const;
     bool may_have_moved(const Open& open) const;
+    // True when any pause of these ports may have.
+    bool may_have_moved(const PortSet& ports) const;
     void count(Time now);
 
     Switch& device_;
@@ -144,7 +152,7 @@ class PauseWatch {
     PauseWatch(const FabricPlan& plan, std::vector<Switch*> devices);
 
     // After each instant of a switch, on its thread.
-    void log_changes(std::uint32_t device, Time now) { logs_[device].log_changes(now); }
+    void log_changes(std::uint32_t device) { logs_[device].log_changes(); }
     // After each window: `gather` for every switch that ran, then the others.
     void gather(std::uint32_t device);
     void take_gathered();

@@ -240,7 +240,7 @@ int run_switch(Arguments& arguments) {
     if (!can_judge(arguments.assertions, (*alone)->running())) return exit_configuration;
     TraceSamples samples((*alone)->running());
     if (VirtualLoop* loop = (*alone)->virtual_loop(); loop != nullptr && !arguments.trace.empty())
-        loop->on_window([&samples] { samples.sample_instant(); });
+        loop->on_instant([&samples](std::uint32_t) { samples.sample_instant(); });
     const RunEnd end = run(**alone, arguments, eal->memory_note());
     if (!end.not_started.empty()) return fail(exit_failed, end.not_started);
     return finish(arguments, config, *outputs, (*alone)->running(), samples, end);

@@ -125,10 +125,7 @@ bool Mirrors::is_on() const {
                        [](const auto& mirror) { return mirror && mirror->config.enabled; });
 }
 
-bool Mirrors::is_in_use() const {
-    return !rings_.empty() || std::any_of(mirrors_.begin(), mirrors_.end(),
-                                          [](const auto& mirror) { return mirror != nullptr; });
-}
+bool Mirrors::is_in_use() const { return made_ != 0 || !rings_.empty(); }
 
 void Mirrors::drain(Time now) {
     if (rings_.empty()) return;

@@ -44,6 +44,7 @@ class LossWatch {
 
     // Not at every instant: reading cards costs time.
     bool is_due() const;
+    Time next() const { return next_; }
     // Notes new losses; `at_end`: the sums of the run.
     void note_losses(bool at_end = false);
 

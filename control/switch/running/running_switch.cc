@@ -344,9 +344,10 @@ void RunningSwitch::note_forced(const std::vector<std::string>& before) {
             events_.note("forced", "not lossless, and forced: " + reason);
 }
 
-bool RunningSwitch::wants_control() const {
-    return watch_->is_due() || change_->is_pending() || mirrors_->is_in_use() ||
-           observation_->log() != nullptr || slow_path_.has_frames();
+RunningSwitch::ControlWants RunningSwitch::wants_control() const {
+    return {change_->is_pending() || mirrors_->is_in_use() || observation_->log() != nullptr ||
+                slow_path_.has_frames(),
+            watch_->news_seen(), watch_->next_losses()};
 }
 
 bool RunningSwitch::wants_short_rounds() const {

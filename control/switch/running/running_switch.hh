@@ -74,9 +74,17 @@ class RunningSwitch {
     // After the last turn: closes ports; an error's text for each incomplete output.
     std::vector<std::string> close();
 
-    // ---- Control's part, once a round, and under the virtual clock after each instant that wants_control.
-    // True: the instant must run again.
-    bool wants_control() const;
+    // ---- Control's part, once a round, and under the virtual clock after each instant that wants it. True:
+    // the instant must run again.
+    struct ControlWants {
+        bool always;         // until control changes something: after each instant
+        std::uint64_t news;  // else when Switch::news is no longer this,
+        Time losses;         // or from this moment on
+        bool at(std::uint64_t news_now, Time now) const {
+            return always || news_now != news || now >= losses;
+        }
+    };
+    ControlWants wants_control() const;
     // The second step of a change of limits, once use fits.
     bool finish_change();
     // Takes punted frames, and gives replies to the workers.

@@ -52,7 +52,8 @@ std::string StandaloneSwitch::open(const Config& config, const StandaloneOptions
     if (!running) return running.error();
     running_ = std::move(*running);
     if (is_virtual) {
-        virtual_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn);
+        virtual_ = std::make_unique<VirtualLoop>(std::vector{running_.get()}, config.virtual_turn,
+                                                 LoopWindows{.instants = 16});
         return {};
     }
     std::vector<unsigned> cores = config.cores;

@@ -22,8 +22,6 @@ SwitchWatch::SwitchWatch(RunningSwitch& running, Mirrors& mirrors, Observation* 
       losses_(running),
       links_(running.config().ports.size()) {}
 
-bool SwitchWatch::is_due() const { return running_.device().news() != news_ || losses_.is_due(); }
-
 void SwitchWatch::note_news() {
     const Switch& device = running_.device();
     news_ = device.news();

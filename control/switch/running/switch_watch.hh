@@ -23,8 +23,10 @@ class SwitchWatch {
     // `observation`: collects the workers' events; null: the caller does.
     SwitchWatch(RunningSwitch& running, Mirrors& mirrors, Observation* observation);
 
-    // Virtual clock: true when `note_news` would find more than decisions and mirrored frames.
-    bool is_due() const;
+    // `note_news` would find no more than decisions and mirrored frames while Switch::news is this, before
+    // this moment.
+    std::uint64_t news_seen() const { return news_; }
+    Time next_losses() const { return losses_.next(); }
     // After each step of the clock: collects the workers' events.
     void note_news();
     // The cause of the port's link state may have changed.

@@ -58,7 +58,10 @@ std::uint64_t ports_of(const std::vector<RunningSwitch*>& switches) {
 
 VirtualLoop::Shard::Shard(const std::vector<RunningSwitch*>& all, std::vector<std::uint32_t> own,
                           Duration turn)
-    : numbers(std::move(own)), switches(some_of(all, numbers)), runner(devices_of(switches), turn) {
+    : numbers(std::move(own)),
+      switches(some_of(all, numbers)),
+      wants(switches.size()),
+      runner(devices_of(switches), turn) {
     for (RunningSwitch* running : switches) running->clock().set(runner);
 }
 
@@ -66,6 +69,7 @@ VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, co
     : switches_(std::move(switches)),
       thread_of_(threads_of(windows, switches_.size())),
       window_(windows.length),
+      alone_(switches_.size() == 1 && windows.instants > 1),
       exchange_(count_of(thread_of_)),
       patience_(longest_pause(switches_) * 2),
       max_idle_frames_(max_idle_frames_a_port * ports_of(switches_)) {
@@ -73,6 +77,7 @@ VirtualLoop::VirtualLoop(std::vector<RunningSwitch*> switches, Duration turn, co
     for (std::uint32_t number = 0; number < switches_.size(); ++number)
         numbers[thread_of_[number]].push_back(number);
     for (auto& own : numbers) shards_.push_back(std::make_unique<Shard>(switches_, std::move(own), turn));
+    if (alone_) shards_.front()->runner.run_alone(windows.instants, patience_);
     if (shards_.size() > 1)
         team_.emplace(static_cast<unsigned>(shards_.size()), [this](unsigned shard) { run_shard(shard); });
 }
@@ -109,7 +114,9 @@ void VirtualLoop::beat(Time until) {
 // After the packets of an instant.
 void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
     RunningSwitch& running = *shard.switches[number];
-    const bool wanted = running.wants_control();
+    Shard::Wants& wants = shard.wants[number];
+    if (wants.window != windows_) wants = {running.wants_control(), windows_};
+    const bool wanted = wants.control.at(shard.runner.news(number), shard.runner.now());
     if (wanted || checks_invariants) {
         [[maybe_unused]] const std::uint64_t events = running.events().total();
         [[maybe_unused]] bool served = false;
@@ -118,9 +125,10 @@ void VirtualLoop::settle(Shard& shard, std::uint32_t number) {
             shard.runner.again(number);
         }
         running.watch().note_news();
+        wants.window = 0;
         SLUICE_INVARIANT(wanted || (!served && running.events().total() == events));
     }
-    look_at_(shard.numbers[number]);
+    if (look_at_) look_at_(shard.numbers[number]);
 }
 
 // The window, on the shard's thread.
@@ -134,6 +142,7 @@ void VirtualLoop::run_shard(unsigned number) {
 void VirtualLoop::run_window(Time begin, Time until) {
     begin_ = begin;
     until_ = until;
+    ++windows_;
     exchange_.turn_over();
     if (team_)
         team_->run();
@@ -181,8 +190,9 @@ VirtualLoop::Step VirtualLoop::step(std::optional<Time> end) {
     beat(*instant);
     if (action == instant) act(*instant);
     Time until = *instant;
-    if (window_.ps != 0) {
-        until = min(until + window_, SwitchClock::last_moment + Duration{1});
+    if (alone_ || window_.ps != 0) {
+        until =
+            alone_ ? SwitchClock::last_moment : min(until + window_, SwitchClock::last_moment + Duration{1});
         if (const auto next = actions_.next()) until = min(until, *next);
         if (interval_.ps != 0) until = min(until, next_beat_);
         if (end) until = min(until, *end + Duration{1});

@@ -1,6 +1,7 @@
 // The virtual clock of any number of switches. It runs a window of time, then control's part of the fabric. A
 // window is an instant, unless only cables couple the switches: then it is as long as the shortest cable, and
-// threads may share the switches. The outcome depends on the windows, but not on the number of threads.
+// threads may share the switches; or unless there is one switch: then it is a number of instants. The outcome
+// depends on the length of windows, but not on the number of threads, nor on that of instants.
 //
 // An instant of a switch runs its packets, frames that control answers, the rest of a change that can end
 // now, and control's watches, in this order. Timed actions (commands, a test's) come before the instants of
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/switch/running/running_switch.hh"
 #include "control/switch/running/timed_actions.hh"
 #include "dataplane/peers/link_port.hh"
 #include "dataplane/run/thread_team.hh"
@@ -21,11 +23,10 @@
 
 namespace sluice {
 
-class RunningSwitch;
-
 struct LoopWindows {
     Duration length{};                  // no switch hears of another sooner; 0: every window is an instant
     std::vector<unsigned> thread_of{};  // by switch, from 0, the caller's, on; empty: all are its
+    unsigned instants = 1;              // of a lone switch in a window at most
 };
 
 class VirtualLoop {
@@ -84,6 +85,11 @@ class VirtualLoop {
         Shard(const std::vector<RunningSwitch*>& all, std::vector<std::uint32_t> own, Duration turn);
         std::vector<std::uint32_t> numbers;
         std::vector<RunningSwitch*> switches;
+        struct Wants {
+            RunningSwitch::ControlWants control{};
+            std::uint64_t window = 0;  // that they were asked in
+        };
+        std::vector<Wants> wants;  // by switch
         VirtualRunner runner;
     };
 
@@ -101,16 +107,18 @@ class VirtualLoop {
     std::vector<RunningSwitch*> switches_;
     std::vector<unsigned> thread_of_;
     Duration window_;
+    bool alone_;  // the one switch runs on until something else is to be done
     LinkExchange exchange_;
     std::vector<std::unique_ptr<Shard>> shards_;
     TimedActions actions_;
     Duration interval_{};  // of `beat_`; 0: none
     Time next_beat_{};
     std::function<void(Time)> beat_;
-    std::function<void(std::uint32_t)> look_at_ = [](std::uint32_t) {};
+    std::function<void(std::uint32_t)> look_at_;  // empty: nobody looks
     std::function<void()> look_ = [] {};
     Time now_{};
     Time begin_{}, until_{};  // of the window
+    std::uint64_t windows_ = 0;
     Time last_progress_{};
     std::uint64_t idle_frames_ = 0;  // since then
     Duration patience_;

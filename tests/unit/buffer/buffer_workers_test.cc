@@ -210,6 +210,24 @@ TEST(BufferWorkers, burstsThatOverlapNeverOverCommit) {
     }
 }
 
+TEST(BufferWorkers, boardSaysForWhichPortsThereIsSomething) {
+    ReleaseBoard board(2, 256);
+    const auto touched = [&] {
+        std::vector<PortId> ports;
+        board.take_touched().for_each([&](PortId id) { ports.push_back(id); });
+        return ports;
+    };
+    CHECK(touched().empty());
+    for (const PortId port : {0, 7, 8, 63, 64, 255}) board.post(port % 2, port, 3, 1);
+    CHECK((touched() == std::vector<PortId>{0, 7, 8, 63, 64, 255}));
+    CHECK(touched().empty());
+    static_cast<void>(board.poster(1));  // a batch without a release
+    CHECK(touched().empty());
+    board.post(1, 9, 3, 1);
+    board.post(1, 9, 4, 1);
+    CHECK((touched() == std::vector<PortId>{9}));
+}
+
 TEST(BufferWorkers, boardGivesEachReleaseOnce) {
     ReleaseBoard board(3, 2);
     board.post(0, 1, 7, 5);
