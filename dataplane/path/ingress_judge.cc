@@ -13,9 +13,8 @@ namespace {
 
 // Apart, so that groups of a port without a trace cost nothing.
 [[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
-    port.trace->group[n].record(now, port.group[n].used_cells());
-    port.trace->headroom[n].record(now, port.group[n].headroom_cells());
-    port.trace->limit[n].record(now, limit_cells);
+    port.trace->group[n].record(now,
+                                {port.group[n].used_cells(), limit_cells, port.group[n].headroom_cells()});
 }
 
 [[gnu::noinline]] void record_signal(WorkerContext& worker, PortContext& port, ClassId group, PoolView pool,

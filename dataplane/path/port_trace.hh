@@ -2,11 +2,14 @@
 // Bounded.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "lib/record/depth_trace.hh"
 #include "lib/record/share_trace.hh"
+#include "lib/record/slot_list.hh"
+#include "lib/record/slot_trace.hh"
 #include "lib/values/ids.hh"
 #include "lib/values/units.hh"
 
@@ -17,36 +20,42 @@ struct PortTrace {
         Time at;
         std::uint8_t priorities;  // mask, from then on
     };
-    PortTrace(unsigned slots, Duration width) {
-        constexpr unsigned share_slots = 1024;
-        for (auto* list : {&queue, &group, &limit, &headroom})
-            for (unsigned n = 0; n < classes; ++n) list->emplace_back(slots, width);
-        for (Pauses* pauses : {&sent, &obeyed}) {
-            pauses->changes.reserve(slots);
-            for (unsigned n = 0; n < classes; ++n) pauses->share.emplace_back(share_slots, width);
-        }
-    }
+    PortTrace(unsigned slots, Duration width);
+    PortTrace(const PortTrace&) = delete;
+    PortTrace& operator=(const PortTrace&) = delete;
+    ~PortTrace();
+    // Takes all of its memory now, for a worker of the real clock: nothing is allocated on the packet path.
+    // Under the virtual clock memory comes as slots fill.
+    void reserve();
+
     // The first changes, and the share of time by priority, over all of them.
     struct Pauses {
-        std::vector<Pause> changes;
+        SlotList<Pause> changes;
+        std::size_t max_changes = 0;
         std::vector<ShareTrace> share;
-        bool cut = false;  // there were more changes
+        std::uint8_t priorities = 0;  // now
+        bool cut = false;             // there were more changes
     };
     void pauses_changed(Time now, std::uint8_t asserted) { changed(sent, now, asserted); }
     void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed, now, held); }
 
-    std::vector<DepthTrace> queue, group, limit, headroom;  // cells, by class
+    // The depths of a group, which are recorded together.
+    enum GroupDepth : std::size_t { used, limit, headroom, group_depths };
+    using Group = SlotTrace<group_depths>;
+
+    std::vector<DepthTrace> queue;  // cells, by class, as are those of groups
+    std::vector<Group> group;
     Pauses sent, obeyed;
 
   private:
     static void changed(Pauses& pauses, Time now, std::uint8_t priorities) {
+        if (priorities == pauses.priorities) return;
+        pauses.priorities = priorities;
         for (unsigned n = 0; n < classes; ++n) pauses.share[n].change(now, (priorities >> n & 1U) != 0);
-        auto& changes = pauses.changes;
-        if ((changes.empty() ? std::uint8_t{0} : changes.back().priorities) == priorities) return;
-        if (changes.size() == changes.capacity())
+        if (pauses.changes.size() == pauses.max_changes)
             pauses.cut = true;
         else
-            changes.push_back({now, priorities});
+            pauses.changes.push_back({now, priorities});
     }
 };
 

@@ -57,8 +57,10 @@ Switch::Switch(unsigned workers, std::unique_ptr<const Policy> policy, std::vect
         }
         if (resources.control_slots != 0)
             context->control = std::make_unique<ControlPath>(resources.control_slots);
-        if (spec.trace_slots != 0)
+        if (spec.trace_slots != 0) {
             context->trace = std::make_unique<PortTrace>(spec.trace_slots, spec.trace_width);
+            if (!resources.one_thread) context->trace->reserve();
+        }
         if (resources.recorder_entries != 0) {
             context->recorder = std::make_unique<PortRecorder>(resources.recorder_entries);
             if (!resources.one_thread) context->recorder->touch();

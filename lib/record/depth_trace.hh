@@ -1,39 +1,31 @@
-// A queue's depth over time, for pictures: bounded. Mean and deviation over time are exact.
-//
-// Time is cut into slots of equal width; a slot keeps the highest and the last depth seen in it. When all
-// slots are full, neighbors are merged and the width doubles, so peaks survive at any length of run.
+// A queue's depth over time, for pictures: in slots (slot_trace.hh), with mean and deviation over time, which
+// are exact.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
-#include <vector>
 
+#include "lib/record/slot_trace.hh"
 #include "lib/values/units.hh"
 
 namespace sluice {
 
 class DepthTrace {
   public:
-    struct Slot {
-        std::int64_t start_ps;
-        std::uint32_t peak;
-        std::uint32_t last;
-    };
+    using Slot = SlotTrace<1>::Slot;
 
-    DepthTrace(unsigned slots, Duration width) : limit_(slots & ~1U), width_ps_(width.ps) {
-        slots_.reserve(limit_);
-    }
+    DepthTrace(unsigned slots, Duration width) : depth_(slots, width) {}
 
+    void reserve() { depth_.reserve(); }
     void record(Time now, std::uint32_t depth) {
         weights_.until(now);
         weights_.depth = depth;
-        put(now, depth);
+        depth_.record(now, {depth});
     }
 
-    std::span<const Slot> slots() const { return slots_; }
-    Duration width() const { return {width_ps_}; }
+    const SlotList<Slot>& slots() const { return depth_.slots(); }
+    Duration width() const { return depth_.width(); }
 
     // From 0 to `now`, which is not before the last change.
     struct Moments {
@@ -64,39 +56,7 @@ class DepthTrace {
         }
     };
 
-    void put(Time now, std::uint32_t depth) {
-        const auto start = static_cast<std::int64_t>(now.ps) / width_ps_ * width_ps_;
-        if (!slots_.empty() && slots_.back().start_ps >= start) {
-            slots_.back().peak = std::max(slots_.back().peak, depth);
-            slots_.back().last = depth;
-            return;
-        }
-        if (slots_.size() == limit_) {
-            merge();
-            put(now, depth);
-            return;
-        }
-        slots_.push_back({start, depth, depth});
-    }
-
-    void merge() {
-        width_ps_ *= 2;
-        std::size_t kept = 0;
-        for (const Slot& slot : slots_) {
-            const std::int64_t start = slot.start_ps / width_ps_ * width_ps_;
-            if (kept != 0 && slots_[kept - 1].start_ps == start) {
-                slots_[kept - 1].peak = std::max(slots_[kept - 1].peak, slot.peak);
-                slots_[kept - 1].last = slot.last;
-            } else {
-                slots_[kept++] = {start, slot.peak, slot.last};
-            }
-        }
-        slots_.resize(kept);
-    }
-
-    std::size_t limit_;
-    std::int64_t width_ps_;
-    std::vector<Slot> slots_;
+    SlotTrace<1> depth_;
     Weights weights_;
 };
 

@@ -1,5 +1,5 @@
-// JSON as text, the only place that writes it. A name may be any bytes (a file, an interface): bytes that are
-// no UTF-8 becomes U+FFFD instead of an exception.
+// JSON as text; json_writer.hh writes it without a tree, and nothing else does. A name may be any bytes (a
+// file, an interface): bytes that are no UTF-8 becomes U+FFFD instead of an exception.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,12 +1,14 @@
 #include "control/report/figures/run_trace.hh"
 
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "control/config/schema/hosts.hh"
+#include "control/config/text/json_writer.hh"
 #include "control/report/figures/verdict.hh"
 #include "control/switch/running/running_switch.hh"
 #include "control/switch/running/surroundings.hh"
+#include "dataplane/base/output_file.hh"
 #include "dataplane/path/port_trace.hh"
 #include "dataplane/peers/host_port.hh"
 #include "dataplane/ports/port_counters.hh"
@@ -14,23 +16,9 @@
 #include "lib/buffer/priority_group.hh"
 
 namespace sluice {
-
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 constexpr std::size_t max_trace_events = 200;
-
-// Pauses of one direction: [at_ps, mask from then on], and by class [slot's width, time on in each slot].
-void add_pauses(Json& json, const std::string& name, const PortTrace::Pauses& pauses, Time now) {
-    Json& changes = json[name] = Json::array();
-    for (const auto& change : pauses.changes) changes.push_back({change.at.ps, change.priorities});
-    json[name + "_cut"] = pauses.cut;
-    Json& shares = json[name + "_share"] = Json::object();
-    for (unsigned n = 0; n < classes; ++n)
-        if (const auto slots = pauses.share[n].slots(now); !slots.empty())
-            shares[std::to_string(n)] = {{"width_ps", pauses.share[n].width(now).ps}, {"on_ps", slots}};
-}
 
 std::optional<WredCurve> curve_of(const Policy& policy, PortId port, ClassId queue) {
     const std::uint16_t number = policy.ports[port].wred[queue];
@@ -40,52 +28,114 @@ std::optional<WredCurve> curve_of(const Policy& policy, PortId port, ClassId que
     return profile.curve(EcnBits::of(Ecn::ect0, Color::green, false));
 }
 
-}  // namespace
-
-Json make_run_trace(const RunningSwitch& running, const std::string& name) {
-    Json ports = Json::object();
-    const Switch& device = running.device();
-    const std::uint64_t cell = running.config().cell_bytes;
-    const auto series = [&](const DepthTrace& trace) {
-        Json slots = Json::array();
-        for (const auto& slot : trace.slots())
-            slots.push_back({slot.start_ps, slot.peak * cell, slot.last * cell});
-        return slots;
-    };
-    for (PortId id = 0; id < device.port_count(); ++id) {
-        const PortView port = device.view(id);
-        const PortTrace* trace = port.trace();
-        if (trace == nullptr) continue;
-        Json json = {{"queues", Json::object()}, {"groups", Json::object()}};
+// Pauses of one direction: [at_ps, mask from then on], and by class [slot's width, time on in each slot].
+void write_pauses(JsonWriter& json, const std::string& name, const PortTrace::Pauses& pauses, Time now) {
+    json.key(name).list([&] {
+        for (const auto& change : pauses.changes) json.row(change.at.ps, change.priorities);
+    });
+    json.key(name + "_cut").value(pauses.cut);
+    json.key(name + "_share").object([&] {
         for (unsigned n = 0; n < classes; ++n) {
-            const std::string key = std::to_string(n);
-            if (!trace->queue[n].slots().empty()) json["queues"][key] = series(trace->queue[n]);
-            if (port.group(n).shared_watermark.persistent.get() == 0 ||
-                !device.policy().ports[id].group[n].lossless)
-                continue;
-            json["groups"][key] = {{"used", series(trace->group[n])},
-                                   {"limit", series(trace->limit[n])},
-                                   {"headroom", series(trace->headroom[n])}};
+            const auto slots = pauses.share[n].slots(now);
+            if (slots.empty()) continue;
+            json.key(std::to_string(n)).object([&] {
+                json.key("width_ps").value(pauses.share[n].width(now).ps);
+                json.key("on_ps").list([&] {
+                    for (const std::int64_t on_ps : slots) json.value(on_ps);
+                });
+            });
         }
-        add_pauses(json, "pauses", trace->sent, running.now());
-        add_pauses(json, "holds", trace->obeyed, running.now());
-        ports[running.port_names()[id]] = std::move(json);
-    }
-    Json watchdog = Json::array(), events = Json::array();
-    for (const SwitchEvent& event : running.events()) {
-        if (const WatchdogNotice* notice = event.watchdog())
-            watchdog.push_back(
-                {event.at.ps, running.port_names()[notice->port], notice->queue, notice->detected});
-        else if (events.size() < max_trace_events)
-            events.push_back({event.at.ps, event.kind, event.text});
-    }
-    return {{"name", name},
-            {"verdict", verdict_json(judge_run(running), running.clock().is_interrupted())},
-            {"end_ps", running.now().ps},
-            {"ports", std::move(ports)},
-            {"watchdog", std::move(watchdog)},
-            {"events", std::move(events)}};
+    });
 }
+
+// Writes the parts of one port.
+struct PortTraceWriter {
+    JsonWriter& json;
+    const RunningSwitch& running;
+    const TraceSamples& samples;
+    PortId id;
+    const PortTrace& trace;
+
+    void write() const {
+        json.key("queues").object([&] {
+            each_queue([&](ClassId n) { write_series(std::to_string(n), trace.queue[n].slots(), 0); });
+        });
+        json.key("groups").object([&] { write_groups(); });
+        write_pauses(json, "pauses", trace.sent, running.now());
+        write_pauses(json, "holds", trace.obeyed, running.now());
+        json.key("thresholds").object([&] {
+            each_queue([&](ClassId n) {
+                json.key(std::to_string(n));
+                samples.write_thresholds(json, id, n);
+            });
+        });
+    }
+
+  private:
+    // Queues that were used.
+    void each_queue(auto write_member) const {
+        for (ClassId n = 0; n < classes; ++n)
+            if (!trace.queue[n].slots().empty()) write_member(n);
+    }
+    void write_groups() const {
+        const PortView port = running.device().view(id);
+        for (ClassId n = 0; n < classes; ++n) {
+            if (port.group(n).shared_watermark.persistent.get() == 0 ||
+                !running.device().policy().ports[id].group[n].lossless)
+                continue;
+            const auto& slots = trace.group[n].slots();
+            json.key(std::to_string(n)).object([&] {
+                write_series("used", slots, PortTrace::used);
+                write_series("limit", slots, PortTrace::limit);
+                write_series("headroom", slots, PortTrace::headroom);
+            });
+        }
+    }
+    // [start, peak, last] of one depth, in ps and bytes.
+    void write_series(std::string_view key, const auto& slots, std::size_t depth) const {
+        const std::uint64_t cell = running.config().cell_bytes;
+        json.key(key).list([&] {
+            for (const auto& slot : slots)
+                json.row(slot.start_ps, slot.of[depth].peak * cell, slot.of[depth].last * cell);
+        });
+    }
+};
+
+void write_ports(JsonWriter& json, const RunningSwitch& running, const TraceSamples& samples) {
+    for (PortId id = 0; id < running.device().port_count(); ++id)
+        if (const PortTrace* trace = running.device().view(id).trace())
+            json.key(running.port_names()[id]).object([&] {
+                PortTraceWriter{json, running, samples, id, *trace}.write();
+            });
+}
+
+// Storms: [at_ps, port, queue, whether it began].
+void write_storms(JsonWriter& json, const RunningSwitch& running) {
+    for (const SwitchEvent& event : running.events())
+        if (const WatchdogNotice* notice = event.watchdog())
+            json.list([&] {
+                json.value(event.at.ps);
+                json.value(running.port_names()[notice->port]);
+                json.value(notice->queue);
+                json.value(notice->detected);
+            });
+}
+
+// The first of the others: [at_ps, kind, text].
+void write_events(JsonWriter& json, const RunningSwitch& running) {
+    std::size_t written = 0;
+    for (const SwitchEvent& event : running.events()) {
+        if (event.watchdog() != nullptr) continue;
+        if (written++ == max_trace_events) return;
+        json.list([&] {
+            json.value(event.at.ps);
+            json.value(event.kind);
+            json.value(event.text);
+        });
+    }
+}
+
+}  // namespace
 
 TraceSamples::TraceSamples(const RunningSwitch& running)
     : running_(running), samples_(max_samples, microseconds(1)), thresholds_(running.device().port_count()) {}
@@ -126,48 +176,64 @@ TraceSamples::Sample TraceSamples::sample() const {
     return made;
 }
 
-void TraceSamples::add_to(Json& trace) const {
-    for (PortId id = 0; id < thresholds_.size(); ++id) {
-        Json& port = trace["ports"][running_.port_names()[id]];
-        port["thresholds"] = Json::object();
-        for (const auto& [queue, slots] : port["queues"].items()) {
-            Json changes = Json::array();
-            for (const auto& [at, curve] : thresholds_[id][std::stoul(queue)])
-                if (curve)
-                    changes.push_back({at.ps, curve->min(), curve->max()});
-                else
-                    changes.push_back({at.ps, nullptr, nullptr});
-            port["thresholds"][queue] = std::move(changes);
-        }
-    }
-    trace["samples"] = samples_json();
+void TraceSamples::write_thresholds(JsonWriter& json, PortId port, ClassId queue) const {
+    json.list([&] {
+        for (const auto& [at, curve] : thresholds_[port][queue])
+            if (curve)
+                json.row(at.ps, curve->min(), curve->max());
+            else
+                json.list([&json, at = at] {
+                    json.value(at.ps);
+                    json.value(nullptr);
+                    json.value(nullptr);
+                });
+    });
 }
 
-// A column of each figure, under its name in the report.
-Json TraceSamples::samples_json() const {
-    const std::vector<std::string> names = flow_names(running_.config());
-    Json json;
-    for (const char* figure : {"at_ps", "ecn_marked_packets", "cnp_sent_packets", "xoff_transitions",
-                               "dropped_packets", "lost_packets"})
-        json[figure] = Json::array();
-    Json& flows = json["flows"] = Json::object();
-    for (const std::string& name : names)
-        flows[name] = {{"rate_bps", Json::array()}, {"delivered_bytes", Json::array()}};
-    const auto row = [&](Time time, const Sample& sample) {
-        json["at_ps"].push_back(time.ps);
-        json["ecn_marked_packets"].push_back(sample.marked);
-        json["cnp_sent_packets"].push_back(sample.cnps);
-        json["xoff_transitions"].push_back(sample.pauses);
-        json["dropped_packets"].push_back(sample.dropped);
-        json["lost_packets"].push_back(sample.lost);
-        for (std::size_t n = 0; n < names.size(); ++n) {
-            flows[names[n]]["rate_bps"].push_back(sample.flows[n].rate);
-            flows[names[n]]["delivered_bytes"].push_back(sample.flows[n].delivered_bytes);
-        }
+void TraceSamples::write_samples(JsonWriter& json) const {
+    const Sample last = sample();
+    const auto column = [&](std::string_view figure, auto value_of) {
+        json.key(figure).list([&] {
+            for (const auto& [time, sample] : samples_.taken()) json.value(value_of(sample));
+            json.value(value_of(last));
+        });
     };
-    for (const auto& [time, sample] : samples_.taken()) row(time, sample);
-    row(running_.now(), sample());
-    return json;
+    json.object([&] {
+        json.key("at_ps").list([&] {
+            for (const auto& [time, sample] : samples_.taken()) json.value(time.ps);
+            json.value(running_.now().ps);
+        });
+        column("ecn_marked_packets", [](const Sample& sample) { return sample.marked; });
+        column("cnp_sent_packets", [](const Sample& sample) { return sample.cnps; });
+        column("xoff_transitions", [](const Sample& sample) { return sample.pauses; });
+        column("dropped_packets", [](const Sample& sample) { return sample.dropped; });
+        column("lost_packets", [](const Sample& sample) { return sample.lost; });
+        json.key("flows").object([&] {
+            const std::vector<std::string> names = flow_names(running_.config());
+            for (std::size_t n = 0; n < names.size(); ++n)
+                json.key(names[n]).object([&] {
+                    column("rate_bps", [n](const Sample& sample) { return sample.flows[n].rate; });
+                    column("delivered_bytes",
+                           [n](const Sample& sample) { return sample.flows[n].delivered_bytes; });
+                });
+        });
+    });
+}
+
+void write_run_trace(OutputFile& file, const RunningSwitch& running, const std::string& name,
+                     const TraceSamples& samples) {
+    JsonWriter json([&](std::string_view text) { file.write(text); });
+    json.object([&] {
+        json.key("name").value(name);
+        json.key("verdict").tree(verdict_json(judge_run(running), running.clock().is_interrupted()));
+        json.key("end_ps").value(running.now().ps);
+        json.key("ports").object([&] { write_ports(json, running, samples); });
+        json.key("watchdog").list([&] { write_storms(json, running); });
+        json.key("events").list([&] { write_events(json, running); });
+        json.key("samples");
+        samples.write_samples(json);
+    });
+    json.flush();
 }
 
 }  // namespace sluice

@@ -1,10 +1,14 @@
 // For pictures: the run's name and verdict; by port, the depth of queues, the use, limit and headroom of
 // lossless groups in bytes as [start_ps, peak, last] slots, and the pauses that we asserted and obeyed, as
-// [at_ps, mask of priorities from then on] and as time in slots; storms, and the first other events.
+// [at_ps, mask of priorities from then on] and as time in slots; storms, and the first other events. Beside
+// them, on the same time axis: rates of flows, marks, CNPs, pauses, drops, and WRED thresholds.
+//
+// It is written as it is walked: no part of it is in memory as JSON.
 #pragma once
 
 #include <array>
-#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,15 +16,16 @@
 #include "control/report/figures/report_hosts.hh"
 #include "lib/queue/wred.hh"
 #include "lib/record/sample_trace.hh"
+#include "lib/values/ids.hh"
+#include "lib/values/units.hh"
 
 namespace sluice {
 
+class JsonWriter;
+class OutputFile;
 class RunningSwitch;
 
-// `name`: of the run, for people.
-nlohmann::ordered_json make_run_trace(const RunningSwitch& running, const std::string& name);
-
-// Beside them, on the same time axis: rates of flows, marks, CNPs, pauses, drops, and WRED thresholds.
+// Rates of flows, marks, CNPs, pauses, drops, and WRED thresholds, while the switch runs.
 //
 // The clock's loop calls it after each instant. It causes no event: a sample is taken at an instant that
 // occurs anyway, the first of each microsecond, and of longer slots when there would be too many.
@@ -33,8 +38,11 @@ class TraceSamples {
     explicit TraceSamples(const RunningSwitch& running);
 
     void sample_instant();
-    // Into the object of make_run_trace. The last sample is the end's: its totals are the report's.
-    void add_to(nlohmann::ordered_json& trace) const;
+    // The changes of a queue's thresholds, as [at_ps, min, max].
+    void write_thresholds(JsonWriter& json, PortId port, ClassId queue) const;
+    // A column of each figure, under its name in the report. The last sample is the end's: its totals are the
+    // report's.
+    void write_samples(JsonWriter& json) const;
 
   private:
     struct Sample {
@@ -52,12 +60,16 @@ class TraceSamples {
     };
     Sample sample() const;
     void look_at_thresholds();
-    nlohmann::ordered_json samples_json() const;
 
     const RunningSwitch& running_;
     SampleTrace<Sample> samples_;
     std::optional<std::uint64_t> generation_;  // of the policy whose thresholds are here
     std::vector<std::array<std::vector<Thresholds>, classes>> thresholds_;  // by port and queue
 };
+
+// Writes one JSON object, without a line's end. `name`: of the run, for people. The file keeps an error for
+// its `close`.
+void write_run_trace(OutputFile& file, const RunningSwitch& running, const std::string& name,
+                     const TraceSamples& samples);
 
 }  // namespace sluice

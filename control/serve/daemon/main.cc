@@ -121,12 +121,17 @@ tl::expected<Outputs, int> open_outputs(const Arguments& arguments, const Config
     return made;
 }
 
-bool write_file(OutputFile& file, const std::string& text) {
-    file.write(text);
+// Ends its last line, too.
+bool close_file(OutputFile& file) {
     file.write("\n");
     const std::string error = file.close();
     if (!error.empty()) complain("sluiced: {}\n", error);
     return error.empty();
+}
+
+bool write_file(OutputFile& file, const std::string& text) {
+    file.write(text);
+    return close_file(file);
 }
 
 // Before the run: false, and says why, when an assertion can never be judged.
@@ -156,9 +161,9 @@ int finish(const Arguments& arguments, const Config& asked, const Outputs& outpu
     report["asserts"] = judged;
     if (outputs.report) good &= write_file(*outputs.report, json_text(report, 2));
     if (outputs.trace) {
-        auto trace = make_run_trace(running, std::filesystem::path(arguments.config).stem().string());
-        samples.add_to(trace);
-        good &= write_file(*outputs.trace, json_text(trace));
+        const std::string name = std::filesystem::path(arguments.config).stem().string();
+        write_run_trace(*outputs.trace, running, name, samples);
+        good &= close_file(*outputs.trace);
     }
     // A journal keeps the result; the tables are for people who wait for them.
     say("{}", goes_to_journal(STDOUT_FILENO) ? verdict_text(report) : summarize(report));

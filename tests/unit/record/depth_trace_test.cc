@@ -17,8 +17,8 @@ Time at(std::int64_t ns) { return Time{} + nanoseconds(ns); }
 
 void slot(std::int64_t start_ns, std::uint32_t peak, std::uint32_t last, const DepthTrace::Slot& got) {
     LONGLONGS_EQUAL(start_ns * 1000, got.start_ps);
-    LONGS_EQUAL(peak, got.peak);
-    LONGS_EQUAL(last, got.last);
+    LONGS_EQUAL(peak, got.of[0].peak);
+    LONGS_EQUAL(last, got.of[0].last);
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ TEST(DepthTrace, slotsFarApartStayApart) {
     trace.record(at(1'000'000'150), 3);
     // The last two fall together, and the first keeps its place.
     LONGS_EQUAL(2, trace.slots().size());
-    LONGS_EQUAL(1, trace.slots()[0].peak);
-    LONGS_EQUAL(3, trace.slots()[1].peak);
+    LONGS_EQUAL(1, trace.slots()[0].of[0].peak);
+    LONGS_EQUAL(3, trace.slots()[1].of[0].peak);
 }
 
 TEST(DepthTrace, meanAndDeviationAreOverTime) {
@@ -109,8 +109,8 @@ TEST(DepthTrace, agreesWithAModelAtAnyLength) {
             std::uint32_t peak = 0;
             for (; index < samples.size() && samples[index].ps < got.start_ps + cut; ++index)
                 peak = std::max(peak, samples[index].depth);
-            LONGS_EQUAL(peak, got.peak);
-            LONGS_EQUAL(samples[index - 1].depth, got.last);
+            LONGS_EQUAL(peak, got.of[0].peak);
+            LONGS_EQUAL(samples[index - 1].depth, got.of[0].last);
         }
         LONGS_EQUAL(samples.size(), index);
     }
