@@ -59,7 +59,7 @@ void ensure_runtime_directory() {
     static_cast<void>(setenv("XDG_RUNTIME_DIR", "/tmp", 0));
 }
 
-// DPDK makes every pool with these operations first, by a driver that it loads at run time.
+// DPDK makes every pool with these operations first, by a driver that it loads or has built in.
 bool has_ring_driver() {
     const std::span known(rte_mempool_ops_table.ops, rte_mempool_ops_table.num_ops);
     return std::ranges::any_of(known, [](const rte_mempool_ops& one) { return "ring_mp_mc"sv == one.name; });

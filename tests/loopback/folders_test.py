@@ -297,7 +297,7 @@ class Jobs(Scenarios):
                               check=False, timeout=loopback.PATIENCE_S)
 
     def test_one_that_fails_says_why(self):
-        for limit in ("-v 100000", "-n 8", "-f 1"):
+        for limit in ("-v 80000", "-n 8", "-f 1"):
             with self.subTest(limit):
                 done = self.limited(limit, "sweep", self.folder / "scenario.toml", "--out", self.folder / limit, "--jobs", "2")
                 self.assertEqual(done.returncode, FAILED, done.stderr)
