@@ -1,5 +1,5 @@
 // JSON as text; json_writer.hh writes it without a tree, and nothing else does. A name may be any bytes (a
-// file, an interface): bytes that are no UTF-8 becomes U+FFFD instead of an exception.
+// file, an interface): bytes that are no UTF-8 become U+FFFD instead of an exception.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,11 +7,9 @@
 
 namespace sluice {
 
-// `indent` -1: one line.
-template <class Json>
-std::string json_text(const Json& json, int indent = -1) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+// `indent` -1: one line. Byte for byte as dump(), in half of its instructions.
+std::string json_text(const nlohmann::json& json, int indent = -1);
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
 // Reserves members of an object (or null): a growing one copies them, since const keys cannot be moved.
 inline void make_room(nlohmann::ordered_json& object, std::size_t members) {

@@ -236,7 +236,7 @@ FIGURE_ROWS(head_figures, HeadSource, "") = {
 // The first members of a report.
 Json head_json(const Fabric& fabric, bool is_interrupted) {
     Json report;
-    make_room(report, 24);
+    make_room(report, 32);  // those that come later, too: the report is copied where they do not fit
     add_rows(report, head_figures, {fabric, is_interrupted});
     return report;
 }
