@@ -57,7 +57,9 @@ std::optional<std::uint64_t> hash_of(const std::string& path) {
 }
 
 std::string read_all(int file) {
-    std::string text(max_list_bytes, '\0');
+    struct stat status {};
+    if (fstat(file, &status) != 0) return {};
+    std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), max_list_bytes), '\0');
     const ssize_t got = pread(file, text.data(), text.size(), 0);
     text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return text;

@@ -16,6 +16,7 @@
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "lib/values/lazy_array.hh"
 
@@ -40,7 +41,6 @@ class LockedBatches {
     }
     // True when so many are free now.
     bool make(unsigned packets) { return at_need_ != nullptr && at_need_->keep_free(packets); }
-    void make_no_more() { at_need_ = nullptr; }
 
   private:
     std::mutex lock_;
@@ -95,6 +95,10 @@ struct Depot {
     rte_stack* batches;      // by their first packets,
     LockedBatches* growing;  // or here
     unsigned capacity;       // of a batch
+    // DPDK puts the packets that it makes here one by one, on one thread, and at the end takes every packet
+    // out one by one without a look at it.
+    enum class Phase : std::uint8_t { fills, serves, ends } phase = Phase::fills;
+    void* open = nullptr;  // the batch that is being filled
     alignas(64) std::atomic<std::uint32_t> packets{0};
 
     void* pop() const {
@@ -110,11 +114,21 @@ struct Depot {
 
     void put(std::span<void* const> free) {
         packets.fetch_add(static_cast<std::uint32_t>(free.size()), std::memory_order_relaxed);
+        if (phase == Phase::fills) {
+            for (void* packet : free) fill(packet);
+            return;
+        }
         while (!free.empty()) {
             const auto some = free.first(std::min<std::size_t>(free.size(), capacity));
             free = free.subspan(some.size());
             if (some.size() > capacity / 2 || !put_on_top(some)) put_batch(some);
         }
+    }
+
+    void fill() { phase = Phase::fills; }
+    void serve() {
+        if (open != nullptr) push(std::exchange(open, nullptr));
+        phase = Phase::serves;
     }
 
     // All or none.
@@ -137,6 +151,14 @@ struct Depot {
     }
 
   private:
+    void fill(void* packet) {
+        if (open != nullptr && FreeBatch::in(open).count() < capacity)
+            return FreeBatch::in(open).append({&packet, 1});
+        if (open != nullptr) push(open);
+        open = packet;
+        FreeBatch::in(open).begin();
+        FreeBatch::in(open).append({&packet, 1});
+    }
     void put_batch(std::span<void* const> some) const {
         FreeBatch& batch = FreeBatch::in(some[0]);
         batch.begin();
@@ -193,7 +215,7 @@ int put_free(rte_mempool* pool, void* const* packets, unsigned count) {
 
 int take_free(rte_mempool* pool, void** packets, unsigned count) {
     Depot& depot = depot_of(pool);
-    if (depot.take({packets, count})) [[likely]]
+    if (depot.phase == Depot::Phase::ends || depot.take({packets, count})) [[likely]]
         return 0;
     const bool made = depot.growing != nullptr && depot.growing->make(count);
     return made && depot.take({packets, count}) ? 0 : -ENOBUFS;
@@ -251,8 +273,12 @@ bool add_packets(rte_mempool* pool, unsigned most, std::vector<LargePages>& memo
     const std::size_t bytes = std::size_t{std::min(most, pool->size - old)} *
                               (pool->header_size + pool->elt_size + pool->trailer_size);
     LargePages& pages = memory.emplace_back(bytes);
-    if (pages.at() == nullptr || rte_mempool_populate_iova(pool, reinterpret_cast<char*>(pages.at()),
-                                                           RTE_BAD_IOVA, bytes, nullptr, nullptr) <= 0) {
+    if (pool->pool_data != nullptr) depot_of(pool).fill();
+    const bool made =
+        pages.at() != nullptr && rte_mempool_populate_iova(pool, reinterpret_cast<char*>(pages.at()),
+                                                           RTE_BAD_IOVA, bytes, nullptr, nullptr) > 0;
+    if (pool->pool_data != nullptr) depot_of(pool).serve();
+    if (!made) {
         memory.pop_back();
         return false;
     }
@@ -263,6 +289,7 @@ bool add_packets(rte_mempool* pool, unsigned most, std::vector<LargePages>& memo
 bool add_all(rte_mempool* pool, std::vector<LargePages>& memory) {
     if (rte_eal_has_hugepages() != 0) {
         if (rte_mempool_populate_default(pool) < 0) return false;
+        depot_of(pool).serve();
         rte_mempool_obj_iter(pool, rte_pktmbuf_init, nullptr);
         return true;
     }
@@ -302,9 +329,8 @@ bool PacketPool::grow(unsigned free) {
     return true;
 }
 
-// DPDK takes the packets out of a pool that it frees.
 PacketPool::~PacketPool() {
-    if (batches_) batches_->make_no_more();
+    if (pool_ != nullptr && pool_->pool_data != nullptr) depot_of(pool_).phase = Depot::Phase::ends;
     rte_mempool_free(pool_);
 }
 

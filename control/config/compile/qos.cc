@@ -13,15 +13,6 @@
 namespace sluice {
 namespace {
 
-// Only errors need its text, and a fabric has millions of keys.
-struct PortKey {
-    std::string_view kind;
-    unsigned n;
-    std::string_view key;
-
-    operator std::string() const { return fmt::format("{}.{}.{}", kind, n, key); }
-};
-
 // A port of the configuration, and the place of its groups and queues.
 struct Reading {
     const Config& config;

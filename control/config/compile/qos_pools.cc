@@ -214,7 +214,7 @@ void make_pools(const Config& config, EffectiveQos& qos) {
 }
 
 EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std::optional<std::string>& name,
-                           bool lossless, const std::string& port, const std::string& key) {
+                           bool lossless, const std::string& port, const PortKey& key) {
     PoolTable table{qos.pools};
     if (name) {
         EffectivePool* pool = table.find(direction, *name);

@@ -3,6 +3,8 @@
 // promise and down for a limit.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -39,6 +41,15 @@ std::uint32_t buffer_cells(const Config& config, EffectiveQos& qos);
 // The pools of the file, and of each direction without one the pools of the presets.
 void make_pools(const Config& config, EffectiveQos& qos);
 
+// The place of a key in a port. Only errors need its text, and a fabric has millions of keys.
+struct PortKey {
+    std::string_view kind;
+    unsigned n;
+    std::string_view key;
+
+    operator std::string() const { return fmt::format("{}.{}.{}", kind, n, key); }
+};
+
 // The promises of a pool beside its shared part, for the finding when they exceed it.
 struct PoolAccount {
     // The promises by one key of the file ("priority_group.3.size"); [default] gives one for all ports.
@@ -54,7 +65,7 @@ struct PoolAccount {
 // The pool that a group or queue names, or else the preset's for its kind, or else any of the direction.
 // Null, and a problem: there is none of that name.
 EffectivePool* choose_pool(EffectiveQos& qos, PoolDirection direction, const std::optional<std::string>& name,
-                           bool lossless, const std::string& port, const std::string& key);
+                           bool lossless, const std::string& port, const PortKey& key);
 
 // Sets each pool's shared part; a pool without one is a problem. `accounts`: by pool.
 void check_pools(const Config& config, EffectiveQos& qos, const std::vector<PoolAccount>& accounts);

@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "control/config/schema/schema.hh"
@@ -187,23 +189,24 @@ class Rows : public AnyRows {
     using BaseOf = Child (*)(const Struct&, const std::string& name, bool saving);
 
     template <class Map>
-    Row& named(std::string_view name, Map Struct::*member, const Rows<typename Map::mapped_type>& rows,
+    Row& named(std::string_view name, Map Struct::*member, Rows<typename Map::mapped_type> rows,
                BaseOf<typename Map::mapped_type> base_of, std::size_t limit, std::string_view sentence) {
         Row& row = add(name, sentence);
-        row.read = [member, rows, base_of, limit](const toml::node& node, Context& context, void* object) {
+        const auto shared = share(std::move(rows));
+        row.read = [member, shared, base_of, limit](const toml::node& node, Context& context, void* object) {
             Struct& out = *static_cast<Struct*>(object);
             return read_named(
                 node, context, limit,
                 [&](const std::string& child_name, const toml::node& at, const toml::table& table) {
                     auto child = base_of(out, child_name, false);
                     if constexpr (requires { child.place; }) child.place = place_of(at.source());
-                    if (!rows.read(table, context, child)) return false;
+                    if (!shared->read(table, context, child)) return false;
                     (out.*member)[child_name] = std::move(child);
                     return true;
                 });
         };
-        row.list = [member, rows, base_of](const void* object, const void* base, const Place& place,
-                                           Listing& out) {
+        row.list = [member, shared, base_of](const void* object, const void* base, const Place& place,
+                                             Listing& out) {
             const Struct& value = *static_cast<const Struct*>(object);
             // A file has what others start from before them.
             for (const bool first : {true, false})
@@ -213,43 +216,48 @@ class Rows : public AnyRows {
                     if (!out.wants(below.path)) continue;
                     if (!(fresh<Struct>().*member).contains(child_name)) out.add_header(below.section);
                     const auto child_base = base_of(value, child_name, true);
-                    rows.list_values(&child, base == nullptr ? nullptr : &child_base, below, out);
+                    shared->list_values(&child, base == nullptr ? nullptr : &child_base, below, out);
                 }
         };
-        row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-            rows.describe(header + ".NAME", out);
+        row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
+            shared->describe(header + ".NAME", out);
         };
         return row;
     }
 
     // A vector of structs, or a shared set of them.
     template <class Children, class Child>
-    void list(std::string_view name, Children Struct::*member, const Rows<Child>& rows, std::size_t limit,
+    void list(std::string_view name, Children Struct::*member, Rows<Child> rows, std::size_t limit,
               std::string_view sentence) {
         Row& row = add(name, sentence);
-        row.read = [member, rows, limit](const toml::node& node, Context& context, void* object) {
+        const auto shared = share(std::move(rows));
+        row.read = [member, shared, limit](const toml::node& node, Context& context, void* object) {
             auto& into = entries(static_cast<Struct*>(object)->*member);
             return read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
                 Child child;
                 child.place = place_of(at.source());
-                if (!rows.read(table, context, child)) return false;
+                if (!shared->read(table, context, child)) return false;
                 into.insert(into.end(), std::move(child));
                 return true;
             });
         };
-        row.list = [member, rows](const void* object, const void*, const Place& place, Listing& out) {
+        row.list = [member, shared](const void* object, const void*, const Place& place, Listing& out) {
             if (out.toml == nullptr) return;
             for (const Child& child : entries(static_cast<const Struct*>(object)->*member)) {
                 out.add_header(place.section, "[[", "]]");
-                rows.list_values(&child, &fresh<Child>(), place, out);
+                shared->list_values(&child, &fresh<Child>(), place, out);
             }
         };
-        row.describe = [rows](const std::string& header, std::vector<KeyInfo>& out) {
-            rows.describe(header + "[]", out);
+        row.describe = [shared](const std::string& header, std::vector<KeyInfo>& out) {
+            shared->describe(header + "[]", out);
         };
     }
 
   private:
+    template <class Child>
+    static auto share(Rows<Child> rows) {
+        return std::make_shared<const Rows<Child>>(std::move(rows));
+    }
     // `member` of the fresh object.
     static std::size_t offset_of(const auto& member) {
         return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&member) -
