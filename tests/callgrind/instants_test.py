@@ -92,7 +92,7 @@ class Instants(loopback.Case):
 
     def of_switch(self, hosts, apart_ns, frames):
         """Frames of captures, the same for all ports, which begin `apart_ns` after one another."""
-        switch = Switch(self, hosts=hosts, device="net_pcap{n},rx_pcap={folder}/in/{name}.pcap")
+        switch = Switch(self, hosts=hosts, device="net_pcap{n},rx_pcap={folder}/in/{name}.pcap", eal=["--force-max-simd-bitwidth=256"])
         switch.section("buffer", size="32MB" if hosts > 4 else "4MB")
         gap = {"gap": f"{hosts * apart_ns}ns"} if apart_ns else {}
         switch.recipe(*(flow("roce", f"h{n}", f"h{(n + 1) % hosts}", size=80, count=frames, start=f"{n * apart_ns}ns", **gap) for n in range(hosts)))

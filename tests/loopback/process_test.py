@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -36,6 +37,17 @@ class Running:
         self.process.send_signal(signal.SIGTERM)
         out, error = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, out, error
+
+
+class Drivers(loopback.Case):
+    def test_a_run_loads_those_of_dpdk_only_when_it_may_need_them(self):
+        for asked, loads in (({}, False), ({"eal": ["--force-max-simd-bitwidth=256"]}, True)):
+            switch = Switch(self, hosts=1, **asked)
+            running = Running(self, switch, "--interactive", "--socket", switch.folder / "sock")
+            connect(switch.folder / "sock", running.process).close()
+            maps = pathlib.Path(f"/proc/{running.process.pid}/maps").read_text()
+            self.assertEqual("/librte_" in maps, loads)
+            running.end()
 
 
 class Metrics(loopback.Case):

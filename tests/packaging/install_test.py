@@ -37,7 +37,7 @@ class Installed(loopback.Case):
         wanted += [self.prefix / "bin/sluice-picture", *(share / "sluice/tools" / name for name in ("picture", "svg.py", "quantities.py"))]
         client = next(self.prefix.rglob("sluice/client.py")).parent
         wanted += [client / name for name in ("__init__.py", "client.py", "switch.py", "py.typed")]
-        wanted += [self.prefix / "lib/sysusers.d/sluice.conf",
+        wanted += [self.prefix / "libexec/sluiced-virtual", self.prefix / "lib/sysusers.d/sluice.conf",
                    share / "doc/sluice/LICENSE", share / "doc/sluice/LICENSE.page", share / "sluice/charts.min.js"]
         tracked = subprocess.run(["git", "ls-files", "conf"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
         self.assertGreater(len(tracked), 20)

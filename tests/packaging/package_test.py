@@ -160,7 +160,9 @@ class Packages(loopback.Case):
         for link in others:
             link.unlink()
         shutil.move(driver, elsewhere)
-        done = self.root.run("sh", "-c", "sluiced --config /usr/share/sluice/conf/incast.toml 2>&1; test $? = 1")
+        # With arguments for EAL a run under the virtual clock loads drivers, too.
+        done = self.root.run("sh", "-c", "cd $(mktemp -d); (echo 'eal = [\"--log-level=1\"]'; cat /usr/share/sluice/conf/incast.toml) >incast.toml; "
+                                         "sluiced --config incast.toml 2>&1; test $? = 1")
         self.assertIn("do: install librte-mempool-ring", done)
         shutil.move(elsewhere, driver)
         for link in others:

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <system_error>
 
 #include "control/config/compile/compile.hh"
 #include "control/config/compile/hosts.hh"
@@ -15,6 +16,7 @@
 #include "control/config/schema/config.hh"
 #include "control/config/schema/finding.hh"
 #include "control/config/schema/hosts.hh"
+#include "control/config/schema/needs_no_driver.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
@@ -56,6 +58,18 @@ struct Judged {
     Config config;
     std::vector<std::string> forced;  // accepted reasons why it is not lossless
 };
+
+// DPDK's shared libraries load every driver there is at the start. sluiced-virtual is sluiced without any,
+// and takes this program's place where the run needs none. Returns where it is not installed.
+void leave_out_drivers([[maybe_unused]] const Arguments& arguments) {
+#ifndef SLUICE_WITHOUT_DRIVERS
+    if (arguments.check || !arguments.startup.empty() || !needs_no_driver(arguments.config)) return;
+    std::error_code none;
+    const auto folder = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+    for (const char* place : {"sluiced-virtual", "../libexec/sluiced-virtual"})
+        static_cast<void>(execv((folder / place).c_str(), arguments.words));
+#endif
+}
 
 // Loads and judges; prints every finding. Nothing when it may not run.
 std::optional<Judged> read_config(const Arguments& arguments) {
@@ -198,6 +212,7 @@ int doctor(Arguments& arguments) {
 }
 
 int run_switch(Arguments& arguments) {
+    leave_out_drivers(arguments);
     const auto judged = read_config(arguments);
     if (!judged) {
         if (!arguments.check)
@@ -258,6 +273,7 @@ int main(int argc, char** argv) {
     using namespace sluice;
     return run_program("sluiced", exit_failed, [&] {
         Arguments arguments;
+        arguments.words = argv;
         return run(sluiced_program(arguments, run_switch, doctor), argc, argv);
     });
 }

@@ -35,6 +35,7 @@ struct Arguments {
     std::vector<Assertion> assertions;
     HeadroomQuestion headroom;
     std::string page_output;
+    char** words = nullptr;  // the command line itself
 };
 
 // `work` runs a switch, or judges one; `doctor` looks at the machine.
