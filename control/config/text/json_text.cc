@@ -92,7 +92,7 @@ class TreeText {
     }
 
     void write_word(const std::string& word) {
-        if (!is_plain(word)) {
+        if (!needs_no_escape(word)) {
             text_ += dumped_text(Json(word));
             return;
         }
@@ -100,13 +100,6 @@ class TreeText {
         text_ += word;
         text_ += '"';
     }
-    // ASCII that needs no escape.
-    static bool is_plain(const std::string& word) {
-        unsigned special = 0;
-        for (const char c : word) special |= is_special[static_cast<unsigned char>(c)];
-        return special == 0;
-    }
-
     void write_integer(auto number) {
         std::array<char, 24> digits{};
         const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
@@ -119,6 +112,12 @@ class TreeText {
 };
 
 }  // namespace
+
+bool needs_no_escape(std::string_view text) {
+    unsigned special = 0;
+    for (const char c : text) special |= is_special[static_cast<unsigned char>(c)];
+    return special == 0;
+}
 
 std::string json_text(const nlohmann::json& json, int indent) {
     return TreeText<nlohmann::json>(indent).text_of(json);

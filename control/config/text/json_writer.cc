@@ -11,11 +11,6 @@
 namespace sluice {
 namespace {
 
-// True of text that JSON has as it is.
-bool needs_no_escape(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-}
-
 // "00" to "99".
 constexpr auto pairs_of_digits = [] {
     std::array<char, 200> made{};
