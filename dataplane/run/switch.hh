@@ -118,13 +118,12 @@ struct Ledger {
     bool balanced() const { return rx + injected + generated == tx + dropped + punted + consumed + queued; }
 };
 
-// What has changed in the instant of the virtual clock that ran last, for those who look on after it: ports
-// that may be among these.
+// What has changed in the last instant of the virtual clock, for those who look on after it: ports that may
+// be among these.
 struct InstantChanges {
     Time at{};
-    PortSet pauses;          // a group's XOFF began or ended, or a pause by the peer did
-    PortSet cells;           // groups took cells or gave them back
-    std::uint64_t news = 0;  // Switch::news then
+    PortSet pauses;  // a group's XOFF began or ended, or a pause by the peer did
+    PortSet cells;   // groups took cells or gave them back
 };
 
 class Switch {

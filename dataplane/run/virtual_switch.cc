@@ -401,12 +401,6 @@ unsigned VirtualSwitch::inject(Time now) {
     return sum;
 }
 
-// True when another round would find nothing to do.
-[[gnu::always_inline]] inline bool VirtualSwitch::is_quiet(bool balances) const {
-    return moved_.empty() && to_judge_.empty() && wires_.empty() && behind_.empty() && traced_.empty() &&
-           !balances && !device_.shared().releases.is_touched() && !has_injections();
-}
-
 void VirtualSwitch::run(Time now) {
     if (changes_.at != now) {
         changes_.at = now;
@@ -425,12 +419,11 @@ void VirtualSwitch::run(Time now) {
         work += watch_all(now);
         const Sent sent = send_all(balances, now);
         if (work != 0 || sent.data) progress = {now, 0};
-        if (work + sent.frames == 0 || is_quiet(balances)) break;
+        if (work + sent.frames == 0) break;
         served_ = std::exchange(moved_, {});
         served_ |= balances ? awake_.ports : wires_;
     }
     moved_ = {};
-    changes_.news = only_worker_ != nullptr ? only_worker_->news() : device_.news();
     SLUICE_INVARIANT(all_are_judged());
 }
 

@@ -44,8 +44,7 @@ class VirtualSwitch {
     };
     Progress progress;
     AwakePorts& awake() { return awake_; }
-    // Switch::news behind the last instant.
-    std::uint64_t news() const { return changes_.news; }
+    std::uint64_t news() const { return device_.news(); }
 
   private:
     struct OwnedPort {
@@ -78,7 +77,6 @@ class VirtualSwitch {
     Sent send(PortId id, Time now);
     unsigned send_full_burst(PortId from, Time now);
     Sent send_all(bool balances, Time now);
-    bool is_quiet(bool balances) const;
     bool all_are_judged() const;
 
     Switch& device_;

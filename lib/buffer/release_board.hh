@@ -5,7 +5,6 @@
 // a turn. Counters never wrap: 2^64 cells.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
@@ -67,9 +66,6 @@ class ReleaseBoard {
         return {posted_.data() + index(worker, 0), touched_[worker].port.data()};
     }
 
-    bool is_touched() const {
-        return std::any_of(touched_.begin(), touched_.end(), [](const Touched& each) { return each.any; });
-    }
     // Ports for which there is something to collect that came since the last call. For one thread that runs
     // all workers (virtual clock).
     PortSet take_touched() {

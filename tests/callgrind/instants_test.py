@@ -23,7 +23,7 @@ PARTS = {
     "clock": r"VirtualSwitch|VirtualRunner|VirtualLoop|Calendar|PortAlarms|PortSet|until_sending|next_sending|begin_turn|TimedActions",
     "link": r"LinkPort|LinkExchange",
     "hosts": r"HostSource|HostPort|PeerPort|roce::|SlowReceiver|PauseSender|Capture|PcapReader|StampRanges",
-    "report": r"fabric::|Json|Report|basic_json|^_|^(?!.*sluice)",
+    "report": r"fabric::|Json|TreeText|json_text|Report|basic_json|^_|^(?!.*sluice)",
     "stages": r"",
 }
 TABLE = costs.Table(__file__, "# Instructions a hop, by case and part, as tests/callgrind/instants_test.py --update writes them.\n")
