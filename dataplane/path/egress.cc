@@ -182,8 +182,9 @@ void prefetch(const QueueEntry& entry) {
 }
 
 // Releases the cells that ingress charged for the picked frames, and puts the frames into the out-batch.
-[[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
-                                     Time now) {
+template <std::size_t frames>
+[[gnu::noinline]] void release_stage(WorkerContext& worker, PortContext& port,
+                                     std::span<const Picked, frames> picked, Time now) {
     const ReleaseBoard::Poster releases = worker.shared.releases.poster(worker.id);
     Packet** place = port.out.extend(static_cast<unsigned>(picked.size())).data();
     for (const Picked& frame : picked) {
@@ -199,8 +200,9 @@ void prefetch(const QueueEntry& entry) {
 }
 
 // For the picked frames: the time they waited, and their marks.
-[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port, std::span<const Picked> picked,
-                                    Time now) {
+template <std::size_t frames>
+[[gnu::noinline]] void depart_stage(WorkerContext& worker, PortContext& port,
+                                    std::span<const Picked, frames> picked, Time now) {
     const Policy& policy = *worker.policy;
     const PortPolicy& own = policy.ports[port.id];
     const std::uint64_t cell_bytes = policy.cell.bytes();
@@ -225,6 +227,15 @@ void prefetch(const QueueEntry& entry) {
     }
 }
 
+template <std::size_t frames, class Meter>
+void send_on(WorkerContext& worker, PortContext& port, std::span<const Picked, frames> picked, Time now,
+             Meter& meter) {
+    release_stage(worker, port, picked, now);
+    meter.lap(Stage::schedule, static_cast<unsigned>(picked.size()));
+    depart_stage(worker, port, picked, now);
+    meter.lap(Stage::congestion, static_cast<unsigned>(picked.size()));
+}
+
 template <class Meter>
 void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     if (!port.aside.empty()) {
@@ -240,14 +251,13 @@ void fill(WorkerContext& worker, PortContext& port, Time now, Meter& meter) {
     const std::uint8_t ready = ready_queues(port, policy, now);
     if (ready == 0) return;
     PickedFrames frames;
-    const unsigned count = pick_only(worker, port, policy, ready, frames.frame[0], now)
-                               ? 1
-                               : pick_frames(worker, port, policy, ready, frames.frame, now);
-    const std::span picked = std::span(frames.frame).first(count);
-    release_stage(worker, port, picked, now);
-    meter.lap(Stage::schedule, static_cast<unsigned>(picked.size()));
-    depart_stage(worker, port, picked, now);
-    meter.lap(Stage::congestion, static_cast<unsigned>(picked.size()));
+    const std::span<const Picked, burst_size> all(frames.frame);
+    if (pick_only(worker, port, policy, ready, frames.frame[0], now)) {
+        send_on(worker, port, all.first<1>(), now, meter);
+        return;
+    }
+    const unsigned count = pick_frames(worker, port, policy, ready, frames.frame, now);
+    send_on(worker, port, all.first(count), now, meter);
 }
 
 // The charges went back when the frames left their queues.

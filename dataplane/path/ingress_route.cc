@@ -163,31 +163,32 @@ template <bool balanced>
         std::memcpy(l3 - NextHop::untagged, hop.header.data(), 12);  // the EtherType is there
 }
 
-template <bool recording, bool balancing>
+template <bool recording, bool balancing, std::size_t frames>
 [[gnu::always_inline]] inline void route_all(WorkerContext& worker, ReceiveState& state, Batch& batch) {
     const RouteTables tables(*worker.policy, worker.shared);
-    Packet* const* const handed_over = worker.handed_over.next_mbufs(batch.count);
-    filter(worker, batch, [&](unsigned i, Packet* packet) {
-        rte_prefetch0(handed_over[i]);
-        const Parsed& parsed = batch.parsed[i];
-        std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
-        std::uint32_t hop = no_member;
-        BalanceChoice choice{.reason = BalanceReason::hashed};  // where it is recorded
-        const DropReason reason = choose_next_hop<balancing>(
-            worker, tables, batch, i, l3, Balancing{state, recording ? &choice : nullptr}, hop);
-        if constexpr (recording)
-            if (meta(packet).observed != 0)
-                record_route(worker, packet, parsed, {batch.next_hop_group[i], hop, choice}, reason);
-        if (reason == DropReason::none) [[likely]]
-            rewrite(tables.next_hops[hop], packet, l3, parsed);
-        return reason;
-    });
+    Packet* const* const handed_over = worker.handed_over.next_mbufs(count_of<frames>(batch));
+    filter<frames>(
+        worker, batch, [&](unsigned i, Packet* packet) __attribute__((always_inline)) {
+            rte_prefetch0(handed_over[i]);
+            const Parsed& parsed = batch.parsed[i];
+            std::uint8_t* l3 = frame_bytes(packet) + parsed.l3_offset;
+            std::uint32_t hop = no_member;
+            BalanceChoice choice{.reason = BalanceReason::hashed};  // where it is recorded
+            const DropReason reason = choose_next_hop<balancing>(
+                worker, tables, batch, i, l3, Balancing{state, recording ? &choice : nullptr}, hop);
+            if constexpr (recording)
+                if (meta(packet).observed != 0)
+                    record_route(worker, packet, parsed, {batch.next_hop_group[i], hop, choice}, reason);
+            if (reason == DropReason::none) [[likely]]
+                rewrite(tables.next_hops[hop], packet, l3, parsed);
+            return reason;
+        });
 }
 
 // Apart, so that the usual loop has its registers for itself.
 template <bool recording>
 [[gnu::noinline]] void balance_all(WorkerContext& worker, ReceiveState& state, Batch& batch) {
-    route_all<recording, true>(worker, state, batch);
+    route_all<recording, true, std::dynamic_extent>(worker, state, batch);
 }
 
 // The member of a group that a flow's hash picks, for many packets.
@@ -224,15 +225,12 @@ class MemberByHash {
     }
 }
 
-}  // namespace
-
-// Packets do not depend on each other, so the reads of several overlap. Dependent reads of one packet are
-// split over two loops, here and in route_stage, so that each waits less.
-void lookup_stage(const Policy& policy, Batch& batch) {
+template <std::size_t frames>
+[[gnu::always_inline]] inline void look_up_all(const Policy& policy, Batch& batch) {
     const PrefixLookup v4 = policy.fib->tables(false).lookup();
     const MemberByHash pick(policy);
     std::uint32_t others = 0;
-    for (unsigned i = 0, count = batch.count; i < count; ++i) {
+    for (unsigned i = 0, count = count_of<frames>(batch); i < count; ++i) {
         const Parsed& parsed = batch.parsed[i];
         const std::uint8_t* l3 = frame_bytes(batch.packet[i]) + parsed.l3_offset;
         if (parsed.kind == FrameKind::ipv4) [[likely]]
@@ -243,14 +241,24 @@ void lookup_stage(const Policy& policy, Batch& batch) {
     if (others != 0) look_up_v6(policy, batch, others);
 }
 
+}  // namespace
+
+// Packets do not depend on each other, so the reads of several overlap. Dependent reads of one packet are
+// split over two loops, here and in route_stage, so that each waits less.
+void lookup_stage(const Policy& policy, Batch& batch) {
+    if (batch.count == 1) return look_up_all<1>(policy, batch);
+    look_up_all<std::dynamic_extent>(policy, batch);
+}
+
 void route_stage(WorkerContext& worker, ReceiveState& state, Batch& batch) {
     const bool balancing = worker.policy->balance.active;
     if (is_recording(worker)) [[unlikely]]
         return balancing ? balance_all<true>(worker, state, batch)
-                         : route_all<true, false>(worker, state, batch);
+                         : route_all<true, false, std::dynamic_extent>(worker, state, batch);
     if (balancing) [[unlikely]]
         return balance_all<false>(worker, state, batch);
-    route_all<false, false>(worker, state, batch);
+    if (batch.count == 1) return route_all<false, false, 1>(worker, state, batch);
+    route_all<false, false, std::dynamic_extent>(worker, state, batch);
 }
 
 }  // namespace sluice

@@ -30,6 +30,14 @@ struct Batch {
     ReceiveQueue* queue = nullptr;  // received for the port's owner; null: by it
 };
 
+// Where one packet comes alone, as on exact instants, a step is the same template with `frames` as a
+// constant: so the compiler leaves out its loop and what many packets share. Else `frames` is
+// std::dynamic_extent.
+template <std::size_t frames>
+unsigned count_of(const Batch& batch) {
+    return frames == std::dynamic_extent ? batch.count : static_cast<unsigned>(frames);
+}
+
 // Packets of a batch that are to be dropped, and why.
 struct Refused {
     void add(unsigned i, DropReason reason) {
@@ -45,10 +53,10 @@ static_assert(burst_size <= 32);
 void drop_refused(WorkerContext& worker, Batch& batch, const Refused& refused);
 
 // Keeps the packets for which `judge` finds no reason to drop.
-template <class Judge>
+template <std::size_t frames = std::dynamic_extent, class Judge>
 [[gnu::always_inline]] inline void filter(WorkerContext& worker, Batch& batch, Judge judge) {
     Refused refused;
-    for (unsigned i = 0, count = batch.count; i < count; ++i) {
+    for (unsigned i = 0, count = count_of<frames>(batch); i < count; ++i) {
         const DropReason reason = judge(i, batch.packet[i]);
         if (reason == DropReason::none) [[likely]]
             continue;

@@ -54,6 +54,43 @@ class Comparing(loopback.Case):
                 self.fail(f"{name}: {message}")
 
 
+class AloneOrTogether(loopback.Case):
+    """Stages that take one frame are made apart from those that take a burst (dataplane/path/ingress_stages.hh)."""
+
+    def test_frames_that_come_alone_fare_as_those_that_come_together(self):
+        def quiet(turn):
+            switch = Switch(self, hosts=5, **{"buffer.size": "8MB"})
+            switch.section("virtual", turn=turn)
+            switch.default(mtu=1600)
+            switch.port("h2", mtu=1000)
+            switch.route("10.9.0.0/16", *(f"10.0.{n}.2" for n in range(1, 5)))
+            flows = [flow("malformed", f"h{n}", "h0", variant="all", count=54, gap="900ns") for n in range(1, 5)]
+            for n in range(5):
+                to = f"h{(n + 1) % 5}"
+                flows += [flow("roce", f"h{n}", to, size="random 60..1400", count=300, qps=8, gap="300ns"),
+                          flow("cnp", f"h{n}", to, count=50, gap="1us"),
+                          flow("udp", f"h{n}", to, size="random 60..1500", count=100, flows=40, ip_version=4 + 2 * (n % 2), gap="700ns"),
+                          flow("udp", f"h{n}", to, size=400, count=40, ttl=1, gap="800ns"),
+                          flow("tcp", f"h{n}", "10.9.0.1", to_mac=gateway_mac(n), size=300, count=150, flows=150, gap="600ns"),
+                          flow("udp", f"h{n}", to, size=200, count=60, vlan=[{"vid": 3, "pcp": 5}], gap="500ns")]
+            switch.recipe(*flows)
+            return switch.run()
+
+        alone, together = quiet("0ns"), quiet("10us")
+        counts = ("rx", "tx", "roce_packets", "cnp_packets", "ce_arrived_packets", "drops", "consumed_packets")
+        for name, port in alone.report["ports"].items():
+            other = together.report["ports"][name]
+            self.assertEqual({key: port[key] for key in counts if key in port}, {key: other[key] for key in counts if key in other}, name)
+            for part, keys in (("queues", ("tx", "dropped_packets", "ecn_marked_packets")), ("priority_groups", ("rx", "dropped_packets"))):
+                for one, both in zip(port[part], other[part]):
+                    self.assertEqual([one.get(key) for key in keys], [both.get(key) for key in keys], (name, part))
+            self.assertEqual(sorted(frame.bytes for frame in alone.frames[name]), sorted(frame.bytes for frame in together.frames[name]), name)
+        drops = alone.drops()
+        for reason in ("ttl_expired", "mtu_exceeded", "ip_bad_checksum"):
+            self.assertGreater(drops.get(reason, 0), 0, reason)
+        self.assertGreater(alone.report["ledger"]["tx"], 2000)
+
+
 class Deterministic(Comparing):
     """Made below: one method a turn."""
 
