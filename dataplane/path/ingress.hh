@@ -25,6 +25,9 @@ inline void judge_groups(WorkerContext& worker, PortContext& port, Time now) {
 // returns its groups in XOFF.
 std::uint8_t bound_groups(const WorkerContext& worker, const PortContext& port, PoolBounds& bounds);
 
+// Records the groups in use of a traced port, as judging them does.
+void trace_groups(const WorkerContext& worker, PortContext& port, Time now);
+
 // Routes a packet that came in by the port before and that control kept, or drops it for `reason`. It has
 // been counted as received, and pauses nobody.
 void route_again(WorkerContext& worker, PortContext& port, Packet* packet, DropReason reason);

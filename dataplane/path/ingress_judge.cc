@@ -12,9 +12,12 @@ namespace sluice {
 namespace {
 
 // Apart, so that groups of a port without a trace cost nothing.
-[[gnu::noinline]] void trace_group(PortContext& port, ClassId n, std::uint32_t limit_cells, Time now) {
-    port.trace->group[n].record(now,
-                                {port.group[n].used_cells(), limit_cells, port.group[n].headroom_cells()});
+[[gnu::noinline]] void trace_group(PortContext& port, ClassId n, const GroupLimits& limits, PoolView pool,
+                                   Time now) {
+    const PriorityGroup& group = port.group[n];
+    port.trace->group[n].record(
+        now, {group.used_cells(), static_cast<std::uint32_t>(group.limit_cells(limits, pool)),
+              group.headroom_cells()});
 }
 
 [[gnu::noinline]] void record_signal(WorkerContext& worker, PortContext& port, ClassId group, PoolView pool,
@@ -77,12 +80,21 @@ void judge_groups_in_use(WorkerContext& worker, PortContext& port, Time now) {
                 break;
         }
         if (port.trace) [[unlikely]]
-            trace_group(port, n, static_cast<std::uint32_t>(group.limit_cells(limits, pool)), now);
+            trace_group(port, n, limits, pool, now);
         if (group.used_cells() == 0 && !group.in_xoff()) idle |= bit;
     });
     port.groups_in_use = static_cast<std::uint8_t>(port.groups_in_use & ~idle);
     port.groups_judged = static_cast<std::uint8_t>(port.groups_judged & ~lossy);
     SLUICE_INVARIANT(others_are_empty(port));
+}
+
+void trace_groups(const WorkerContext& worker, PortContext& port, Time now) {
+    const Policy& policy = *worker.policy;
+    for_each_class(port.groups_in_use & port.groups_judged, [&](ClassId n) {
+        const GroupLimits& limits = policy.ports[port.id].group[n];
+        trace_group(port, n, limits,
+                    PoolView(worker.shared.ingress_use[limits.pool], policy.ingress_pools[limits.pool]), now);
+    });
 }
 
 std::uint8_t bound_groups(const WorkerContext& worker, const PortContext& port, PoolBounds& bounds) {

@@ -40,7 +40,7 @@ struct PortTrace {
     void obeyed_changed(Time now, std::uint8_t held) { changed(obeyed, now, held); }
 
     // The depths of a group, which are recorded together.
-    enum GroupDepth : std::size_t { used, limit, headroom, group_depths };
+    enum GroupDepth : std::size_t { used, limit, in_headroom, group_depths };
     using Group = SlotTrace<group_depths>;
 
     std::vector<DepthTrace> queue;  // cells, by class, as are those of groups

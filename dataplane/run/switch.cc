@@ -164,6 +164,14 @@ void Switch::put_port(PortId id, std::unique_ptr<Port> io) {
     awake_.wake(id);
 }
 
+std::uint64_t Switch::dropped() const {
+    std::uint64_t sum = 0;
+    for (const auto& worker : workers_)
+        for (const DropCounters& port : worker->drops)
+            for (const Counter& of_reason : port.all) sum += of_reason.get();
+    return sum;
+}
+
 std::uint64_t Switch::dropped(PortId ingress_port, DropReason reason) const {
     return sum_of(workers_, [&](auto& worker) -> auto& {
         return worker.drops[ingress_port].all[static_cast<std::size_t>(reason)];
@@ -278,9 +286,8 @@ Ledger Switch::counted() const {
         if (port->wire) sum.generated += port->wire->made.get();
         sum.injected += counters.injected.get() + counters.returned.get();
         for (const Counter& punted : counters.punted) sum.punted += punted.get();
-        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
-            sum.dropped += dropped(port->id, static_cast<DropReason>(reason));
     }
+    sum.dropped = dropped();
     const std::uint64_t in = sum.rx + sum.injected + sum.generated;
     const std::uint64_t out = sum.tx + sum.dropped + sum.punted + sum.consumed;
     sum.queued = in > out ? in - out : 0;

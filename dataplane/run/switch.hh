@@ -170,6 +170,7 @@ class Switch {
     const InstantChanges& changes() const { return changes_; }
 
     // Sums over workers.
+    std::uint64_t dropped() const;
     std::uint64_t dropped(PortId ingress_port, DropReason reason) const;
     std::uint64_t dropped_lossless(PortId ingress_port, DropReason reason) const;
     std::uint64_t next_hop_packets(std::uint32_t next_hop) const;

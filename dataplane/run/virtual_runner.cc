@@ -47,6 +47,10 @@ bool VirtualRunner::can_progress() const {
                        [&](const VirtualSwitch& each) { return each.can_progress(now_); });
 }
 
+void VirtualRunner::settle_traces() {
+    for (VirtualSwitch& each : devices_) each.settle_traces();
+}
+
 Time VirtualRunner::on_grid(Time time) const {
     if (turn_.ps == 0) return time;
     const auto turn = static_cast<std::uint64_t>(turn_.ps);

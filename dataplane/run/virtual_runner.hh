@@ -78,6 +78,8 @@ class VirtualRunner final : public SwitchClock {
     // True when a frame of data can move without another event first: a run with nothing but refreshed pauses
     // left has ended.
     bool can_progress() const;
+    // Before somebody reads traces of the switches' ports.
+    void settle_traces();
 
   private:
     void look_at(std::uint32_t number);

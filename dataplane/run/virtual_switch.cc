@@ -9,6 +9,7 @@
 #include "dataplane/path/punt.hh"
 #include "dataplane/path/watchdog.hh"
 #include "dataplane/run/hand_off_order.hh"
+#include "dataplane/run/port_sleep.hh"
 #include "dataplane/run/switch.hh"
 #include "dataplane/run/worker.hh"
 #include "lib/values/invariant.hh"
@@ -30,34 +31,17 @@ void pace_ring(PortContext& port, Duration turn, Time now) {
 
 bool wants_pfc(const PortContext& port) { return (port.want_xoff | port.want_xon) != 0; }
 
-// When a wire lets go of a frame that it holds.
-std::optional<Time> next_on_wire(const PortContext& port) {
-    return port.wire ? port.wire->next_due() : std::nullopt;
-}
-
-// True when nothing can happen to the port's pauses and to its watchdog before a pause ends or the watchdog's
-// next event, unless a packet enters its queues or leaves them.
-bool pauses_rest(const PortContext& port, const Policy& policy, Time now) {
-    // How busy a port is for others is published at each instant in which it is awake.
-    if (port.watchdog.settings_changed || policy.balance.active) return false;
-    return port.watchdog.machine.rests(
-        map_classes(policy.ports[port.id].map.pfc_priority_to_queue, port.honor.paused(now)));
-}
-
-// True when nothing can happen at the port before its next frame arrives or leaves, unless a packet enters
-// its queues, a limit of its groups moves, or control changes something.
-bool can_sleep(const PortContext& port, const Policy& policy, Duration turn, Time now) {
-    if (!port.link_up || port.pause_peer || port.trace || next_on_wire(port)) return false;
-    // On a grid of turns its ring is filled at each.
-    if (turn.ps != 0) return port.groups_in_use == 0 && is_silent(port) && !is_watched(port);
-    return !is_watched(port) || pauses_rest(port, policy, now);
-}
-
 // The longest sleep of a port, and how often all are awake: moments more than 106 days apart cannot be
 // compared (Time wraps), and a sleeping port's wire is not settled. An alarm that is at least the difference
 // ahead stands for any later arrival, and for none.
 constexpr Duration max_sleep{std::int64_t{1} << 61};        // 26 days
 constexpr Duration all_awake_every{std::int64_t{1} << 56};  // 20 hours
+
+std::vector<OwnedPort> owned_ports(Switch& device) {
+    std::vector<OwnedPort> ports;
+    for (const auto& port : device.shared().ports) ports.push_back({&device.owner(*port), port.get()});
+    return ports;
+}
 
 }  // namespace
 
@@ -67,6 +51,8 @@ VirtualSwitch::VirtualSwitch(Switch& of, Duration turn, Time now)
       turn_(turn),
       awake_(of.awake()),
       changes_(of.changes()),
+      ports_(owned_ports(of)),
+      traced_(ports_),
       alarms_(of.port_count(), now),
       expiries_(of.port_count(), now + max_sleep),
       bounds_(of.port_count()),
@@ -74,9 +60,7 @@ VirtualSwitch::VirtualSwitch(Switch& of, Duration turn, Time now)
       all_awake_(now),
       awake_under_(0) {
     for (const auto& port : of.shared().ports) {
-        ports_.push_back({&of.owner(*port), port.get()});
         everyone_.add(port->id);
-        if (port->trace) traced_.add(port->id);
         if (port->wire) wires_.add(port->id);
     }
 }
@@ -89,6 +73,7 @@ VirtualSwitch::VirtualSwitch(Switch& of, Duration turn, Time now)
 }
 
 void VirtualSwitch::wake_all(std::uint64_t policy, Time now) {
+    settle_traces();  // of the limits before
     to_judge_ = awake_.ports = changes_.pauses = everyone_;
     awake_under_ = policy;
     all_awake_ = now;
@@ -234,6 +219,14 @@ std::span<Packet* const> VirtualSwitch::handed_off() {
     port.pause_peer ? behind_.add(port.id) : behind_.remove(port.id);
 }
 
+// A group of the port may get cells, or give some back. If it is traced it is judged, and so recorded, next.
+[[gnu::always_inline]] inline void VirtualSwitch::about_to_change(PortId id) {
+    if (!traced_.any() || !traced_.contains(id)) [[likely]]
+        return;
+    traced_.about_to_change(id);
+    to_judge_.add(id);
+}
+
 // All releases first: a group is judged by the pool that all ports have given back to. One that has given
 // back is only judged if that, or the pools, have brought it out of its bounds.
 [[gnu::always_inline]] inline void VirtualSwitch::take_releases(Time now) {
@@ -243,6 +236,7 @@ std::span<Packet* const> VirtualSwitch::handed_off() {
     ports |= behind_;  // one may let go of its peer
     to_judge_ |= behind_;
     ports.for_each([&](PortId id) {
+        about_to_change(id);
         sluice::take_releases(*ports_[id].owner, *ports_[id].port, now);
         bound(*ports_[id].owner, *ports_[id].port);
     });
@@ -262,19 +256,27 @@ std::span<Packet* const> VirtualSwitch::handed_off() {
 
 // Those that are to be judged, from `first` up to `last`.
 [[gnu::always_inline]] inline void VirtualSwitch::judge(PortId first, PortId last, Time now) {
-    if (to_judge_.empty()) return;
+    const bool traced = traced_.any();
+    if (!traced && to_judge_.empty()) return;
     to_judge_.take_between(first, last).for_each([&](PortId id) {
         PortContext& port = *ports_[id].port;
         WorkerContext& worker = *ports_[id].owner;
+        const bool is_traced = traced && traced_.contains(id);
+        if (is_traced) [[unlikely]]
+            traced_.about_to_change(id);
         judge_groups(worker, port, now);
+        if (is_traced) [[unlikely]]
+            traced_.recorded(id);
         bound(worker, port);
         if (!wants_pfc(port)) return;
         awake_.ports.add(id);
         served_.add(id);
     });
+    if (traced) [[unlikely]]
+        traced_.see(first, last, now);
 }
 
-bool VirtualSwitch::has_injections() const {
+[[gnu::always_inline]] inline bool VirtualSwitch::has_injections() const {
     if (only_worker_ != nullptr) [[likely]]
         return has_injection(*only_worker_);
     for (WorkerId w = 0; w < device_.worker_count(); ++w)
@@ -287,7 +289,9 @@ unsigned VirtualSwitch::inject(Time now) {
     unsigned taken = 0;
     for (PortId id = 0; id < device_.port_count(); ++id) {
         WorkerContext& worker = *ports_[id].owner;
-        while (has_injection(worker) && worker.injections->front() == id && inject_next(worker, now)) {
+        while (has_injection(worker) && worker.injections->front() == id) {
+            about_to_change(id);
+            if (!inject_next(worker, now)) break;
             awake_.ports.add(id);
             served_.add(id);
             to_judge_.add(id);
@@ -305,11 +309,11 @@ unsigned VirtualSwitch::inject(Time now) {
         begin_turn(worker);
         worker.now = now;
     };
+    wake_if_changed(now);
     if (only_worker_ != nullptr)
         begin_of(*only_worker_);
     else
         for (WorkerId w = 0; w < device_.worker_count(); ++w) begin_of(device_.worker(w));
-    wake_if_changed(now);
     alarms_.add_due(awake_.ports, now);
     if (!expiring_.empty() && first_expiry_ <= now) [[unlikely]]
         wake_expired(now);
@@ -332,6 +336,7 @@ unsigned VirtualSwitch::inject(Time now) {
                                                                 Time now) {
     NoLaps unmetered;
     unsigned work = 0;
+    about_to_change(port.id);
     note_pauses(port);
     if (port.wire) [[unlikely]]
         work = release_from_wire(worker, port, now, false);
@@ -354,7 +359,8 @@ unsigned VirtualSwitch::inject(Time now) {
 [[gnu::always_inline]] inline unsigned VirtualSwitch::take_in(Time now) {
     unsigned work = 0;
     PortId judged = 0;  // those before
-    to_judge_ |= traced_;
+    if (traced_.any()) [[unlikely]]
+        traced_.begin_round(now);
     served_.for_each([&](PortId id) __attribute__((always_inline)) {
         PortContext& port = *ports_[id].port;
         if (port.link_up && !port.wire && !has_arrived(port, now)) return;

@@ -16,6 +16,7 @@
 
 #include "dataplane/ports/port.hh"
 #include "dataplane/run/switch.hh"
+#include "dataplane/run/traced_groups.hh"
 #include "lib/buffer/pool_bounds.hh"
 #include "lib/clock/calendar.hh"
 #include "lib/values/port_set.hh"
@@ -36,6 +37,8 @@ class VirtualSwitch {
     std::optional<Time> next(Time now);
     // True when a frame of data can move without another event first.
     bool can_progress(Time now) const;
+    // Before somebody reads the ports' traces.
+    void settle_traces() { traced_.settle(); }
 
     // What happened to data since it was last cleared.
     struct Progress {
@@ -47,10 +50,6 @@ class VirtualSwitch {
     std::uint64_t news() const { return device_.news(); }
 
   private:
-    struct OwnedPort {
-        WorkerContext* owner;
-        PortContext* port;
-    };
     // Frames that left, and whether data were among them.
     struct Sent {
         unsigned frames;
@@ -64,6 +63,7 @@ class VirtualSwitch {
     void begin(Time now);
     void note_pauses(const PortContext& port);
     void bound(WorkerContext& worker, const PortContext& port);
+    void about_to_change(PortId id);
     void take_releases(Time now);
     void compare_pools();
     void judge(PortId first, PortId last, Time now);
@@ -85,15 +85,16 @@ class VirtualSwitch {
     AwakePorts& awake_;
     InstantChanges& changes_;
     std::vector<OwnedPort> ports_;  // in their order
-    PortSet everyone_, traced_, wires_;
+    PortSet everyone_, wires_;
+    TracedGroups traced_;
     PortAlarms alarms_;  // of ports that sleep
     // Likewise: ends of pauses. They make no instant: who sleeps in one wakes at the first that there is.
     PortAlarms expiries_;
-    PortSet expiring_;   // those that have one
-    Time first_expiry_;  // not after any of them
-    PortSet to_judge_;   // their groups have changed, or a pool has left their bounds
-    PortSet behind_;     // their workers fall behind: judged in each round, as those that are traced
-    PoolBounds bounds_;  // of ports that have been judged
+    PortSet expiring_;                   // those that have one
+    Time first_expiry_;                  // not after any of them
+    PortSet to_judge_;                   // their groups have changed, or a pool has left their bounds
+    PortSet behind_;                     // their workers fall behind: judged in each round
+    PoolBounds bounds_;                  // of ports that have been judged
     std::vector<std::uint8_t> in_xoff_;  // by port: its groups in XOFF then
     PortSet served_;                     // in this round
     PortSet moved_;                      // likewise: to be served in the next

@@ -49,6 +49,14 @@ class SlotTrace {
         }
     }
 
+    // What depth `n` was since it was recorded, in the same slot: at its most, and at last.
+    void catch_up(std::size_t n, Depth missed) {
+        Depth& depth = slots_.back().of[n];
+        depth = {std::max(depth.peak, missed.peak), missed.last};
+    }
+    // When the last slot ends; 0: there is none.
+    std::int64_t end_ps() const { return end_ps_; }
+
     const SlotList<Slot>& slots() const { return slots_; }
     Duration width() const { return {width_ps_}; }
 

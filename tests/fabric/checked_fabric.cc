@@ -81,7 +81,7 @@ void CheckedFabric::drain() {
         if (const std::string wrong = sim::broken_after_drain(each.running->device()); !wrong.empty())
             fail(each.plan->name + ": " + wrong);
         for (const auto& [name, host] : each.plan->config.hosts)
-            for (const roce::QueuePair& pair : each.ports->host(name)->nic().queue_pairs())
+            for (const roce::QueuePair& pair : each.ports->simulated(name)->nic().queue_pairs())
                 if (pair.statistics.wrong_payload != 0) fail(name + " got wrong payload");
     }
 }

@@ -257,7 +257,7 @@ TEST(Proofs, ASpineThatDiesLosesWhatWasInItAndOnTheWayToItUntilItIsSeenAndNothin
     unsigned twice = 0, pairs = 0;
     for (FabricSwitch& each : run.fabric().switches())
         for (const auto& [name, host] : each.plan->config.hosts)
-            for (const roce::QueuePair& pair : each.ports->host(name)->nic().queue_pairs()) {
+            for (const roce::QueuePair& pair : each.ports->simulated(name)->nic().queue_pairs()) {
                 if (pair.requester() == nullptr || pair.statistics.completed == 0) continue;
                 ++pairs;
                 twice += pair.requester()->counters().retransmissions != 0 ? 1 : 0;

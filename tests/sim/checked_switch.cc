@@ -17,7 +17,7 @@ unsigned next_number() {
 }  // namespace
 
 CheckedSwitch::CheckedSwitch(const Config& config, std::unique_ptr<Surroundings> surroundings,
-                             std::string label, unsigned packets, bool checks)
+                             std::string label, unsigned packets, bool checks, unsigned trace_slots)
     : label_(std::move(label)),
       buffer_cells_(config.buffer_size_bytes / config.cell_bytes),
       checks_(checks),
@@ -26,6 +26,7 @@ CheckedSwitch::CheckedSwitch(const Config& config, std::unique_ptr<Surroundings>
     options.name = "sim" + std::to_string(next_number());
     options.packets = packets;
     options.observes = false;
+    options.trace_slots = trace_slots;
     auto made = RunningSwitch::create(config, options, *surroundings_);
     if (!made) fail(made.error());
     running_ = std::move(*made);

@@ -38,7 +38,7 @@ class CheckedSwitch {
   protected:
     // `packets`: mbufs; 0: as many as `sluiced` would take. `checks`: invariants after each instant.
     CheckedSwitch(const Config& config, std::unique_ptr<Surroundings> surroundings, std::string label,
-                  unsigned packets, bool checks);
+                  unsigned packets, bool checks, unsigned trace_slots = 0);
     virtual ~CheckedSwitch();
 
     // After an instant, before the invariants, and after a command.

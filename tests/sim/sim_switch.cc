@@ -50,11 +50,13 @@ tl::expected<std::unique_ptr<Port>, std::string> SimPorts::open(const std::strin
     return io;
 }
 
-SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets)
-    : SimSwitch(config, new SimPorts, std::move(label), packets) {}
+SimSwitch::SimSwitch(const Config& config, std::string label, unsigned packets, unsigned trace_slots)
+    : SimSwitch(config, new SimPorts, std::move(label), packets, trace_slots) {}
 
-SimSwitch::SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets)
-    : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, true),
+SimSwitch::SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets,
+                     unsigned trace_slots)
+    : CheckedSwitch(config, std::unique_ptr<Surroundings>(ports), std::move(label), packets, true,
+                    trace_slots),
       ports_(ports) {}
 
 SimSwitch::~SimSwitch() {

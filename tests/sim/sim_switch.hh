@@ -30,7 +30,8 @@ class SimPorts final : public Surroundings {
 class SimSwitch final : public CheckedSwitch {
   public:
     // `packets`: mbufs; 0: as many as `sluiced` would take.
-    explicit SimSwitch(const Config& config, std::string label = "", unsigned packets = 0);
+    explicit SimSwitch(const Config& config, std::string label = "", unsigned packets = 0,
+                       unsigned trace_slots = 0);
     ~SimSwitch() override;
 
     SimPort& port(PortId id) { return *ports_->ports[id]; }
@@ -46,6 +47,11 @@ class SimSwitch final : public CheckedSwitch {
 
     // A flow of the sender behind `port`, from now on at the earliest; returns its number.
     std::uint8_t add(PortId port, Flow flow);
+    // The trace of a port, up to now; the switch has slots.
+    const PortTrace& trace(PortId port) {
+        loop().settle_traces();
+        return *device().port(port).trace;
+    }
     void at(Time time, std::function<void()> action) { loop().actions().at(time, std::move(action)); }
     // Until nothing is left to do or `end`, then the invariants of a drained switch.
     void drain(Time end);
@@ -69,7 +75,8 @@ class SimSwitch final : public CheckedSwitch {
     std::uint64_t digest();
 
   private:
-    SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets);
+    SimSwitch(const Config& config, SimPorts* ports, std::string label, unsigned packets,
+              unsigned trace_slots);
     void changed() override;
 
     SimPorts* ports_;

@@ -184,7 +184,7 @@ void Fabric::after_window() {
 }
 
 const HostPort& Fabric::host(NodeId node) const {
-    return *switches_[plan_.switch_of[node]].ports->host(plan_.topology.nodes[node].name);
+    return *switches_[plan_.switch_of[node]].ports->simulated(plan_.topology.nodes[node].name);
 }
 
 HostPort& Fabric::simulated(NodeId node) {

@@ -38,7 +38,7 @@ class FabricPorts final : public Surroundings {
     // The end of a cable at a port; null: a host is behind it.
     LinkPort* link(const std::string& port) const;
     // A host behind one of the ports, run up to now.
-    HostPort* simulated(const std::string& name) { return hosts_.find(name, running_->now()); }
+    HostPort* simulated(const std::string& name) const { return hosts_.find(name, running_->now()); }
     // This end sees its cable's state.
     void detect(const std::string& port, bool up);
 
@@ -50,9 +50,7 @@ class FabricPorts final : public Surroundings {
         return {};
     }
     void configured() override { hosts_.configured(running_->config(), running_->now()); }
-    const HostPort* host(const std::string& name) const override {
-        return hosts_.find(name, running_->now());
-    }
+    std::vector<const HostPort*> hosts() const override { return hosts_.all(running_->now()); }
     LinkCause link_cause(PortId id) const override {
         return ends_[id] == nullptr || ends_[id]->link_up() ? LinkCause::none : LinkCause::no_carrier;
     }

@@ -29,8 +29,8 @@ struct FaultSums {
 Fabric::Ledger Fabric::ledger() const {
     Ledger sum;
     for (const FabricSwitch& each : switches_) {
-        // The hosts first: they catch up with the clock, and what they send counts.
-        for (const auto& [name, host] : each.plan->config.hosts) each.ports->host(name);
+        // They catch up with the clock, and what they send counts.
+        const std::vector<const HostPort*> hosts = each.ports->hosts();
         const Switch& device = each.running->device();
         const sluice::Ledger own = device.ledger();
         sum.made += own.generated + own.injected;
@@ -47,8 +47,8 @@ Fabric::Ledger Fabric::ledger() const {
             sum.lost_by_fault += faults.lost;
             sum.on_wire += faults.kept;
         }
-        for (const auto& [name, host] : each.plan->config.hosts) {
-            const HostPort& port = *each.ports->host(name);
+        for (auto next = hosts.begin(); const auto& [name, host] : each.plan->config.hosts) {
+            const HostPort& port = **next++;
             const PortId id = each.ports->id_of(host.port);
             const FaultSums faults(each.running->faults().at(id));
             sum.sent += port.nic().statistics().frames_sent + port.pauses_sent();

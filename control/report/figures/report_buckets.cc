@@ -37,10 +37,7 @@ void add_buckets(Json& report, RunningSwitch& running) {
             add(port["queues"][n]["latency_ns"], counters.queue[n].latency, ns);
     }
     if (running.config().flows.empty()) return;
-    std::vector<const HostPort*> hosts;
-    for (const auto& [name, host] : running.config().hosts)
-        hosts.push_back(running.surroundings().host(name));
-    const auto statistics = flow_statistics(running.config(), hosts);
+    const auto statistics = flow_statistics(running.config(), running.surroundings().hosts());
     const auto names = flow_names(running.config());
     for (std::size_t n = 0; n < names.size(); ++n) {
         if (!report["flows"].contains(names[n])) continue;

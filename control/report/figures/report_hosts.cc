@@ -100,9 +100,10 @@ Rate speed_of(const RunningSwitch& running, PortId id) {
 }
 
 ToldSymptoms symptoms_within(const RunningSwitch& running) {
+    const std::vector<const HostPort*> ports = running.surroundings().hosts();
     std::vector<ReportedHost> hosts;
     for (const auto& [name, host] : running.config().hosts)
-        hosts.push_back({name, &host, running.surroundings().host(name)});
+        hosts.push_back({name, &host, ports[hosts.size()]});
     const auto port_of = [&](const std::string& host) {
         return *running.find_port(running.config().hosts.at(host).port);
     };
@@ -128,10 +129,11 @@ LinkUse received_on(const RunningSwitch& running, PortId id) {
 Json hosts_json(const RunningSwitch& running, const ToldSymptoms& told) {
     Json json;
     make_room(json, running.config().hosts.size());
-    for (const auto& [name, host] : running.config().hosts) {
+    const std::vector<const HostPort*> ports = running.surroundings().hosts();
+    for (auto port = ports.begin(); const auto& [name, host] : running.config().hosts) {
         const auto own = told.find(name);
-        json[name] = host_json(running, host, *running.surroundings().host(name),
-                               own == told.end() ? std::vector<std::string>() : own->second);
+        json[name] =
+            host_json(running, host, **port++, own == told.end() ? std::vector<std::string>() : own->second);
     }
     return json;
 }
@@ -209,9 +211,7 @@ std::uint64_t add_flows(const roce::Nic& nic, Time now, std::vector<FlowMoment>&
 Json flows_json(const RunningSwitch& running) {
     // A switch of a fabric has none: flows of its hosts are the fabric's.
     std::vector<const HostPort*> hosts;
-    if (!running.config().flows.empty())
-        for (const auto& [name, host] : running.config().hosts)
-            hosts.push_back(running.surroundings().host(name));
+    if (!running.config().flows.empty()) hosts = running.surroundings().hosts();
     return flows_json(running.config(), hosts, running.now());
 }
 

@@ -87,7 +87,7 @@ struct PortTraceWriter {
             json.key(std::to_string(n)).object([&] {
                 write_series("used", slots, PortTrace::used);
                 write_series("limit", slots, PortTrace::limit);
-                write_series("headroom", slots, PortTrace::headroom);
+                write_series("headroom", slots, PortTrace::in_headroom);
             });
         }
     }
@@ -166,13 +166,12 @@ TraceSamples::Sample TraceSamples::sample() const {
             for (const Counter& marked : counters.queue[n].marked) made.marked += marked.get();
             made.pauses += counters.group[n].xoff.get();
         }
-        for (std::size_t reason = 1; reason < drop_reason_count; ++reason)
-            made.dropped += device.dropped(id, static_cast<DropReason>(reason));
     }
+    made.dropped = device.dropped();
     made.lost = device.lossless_drops();
     made.flows.resize(running_.config().flows.size());
-    for (const auto& [name, host] : running_.config().hosts)
-        made.cnps += add_flows(running_.surroundings().host(name)->nic(), running_.now(), made.flows);
+    for (const HostPort* host : running_.surroundings().hosts())
+        made.cnps += add_flows(host->nic(), running_.now(), made.flows);
     return made;
 }
 

@@ -44,4 +44,15 @@ HostPort* SimulatedHosts::find(const std::string& host, Time now) const {
     return port;
 }
 
+std::vector<const HostPort*> SimulatedHosts::all(Time now) const {
+    std::vector<const HostPort*> all;
+    all.reserve(hosts_.size());
+    for (const auto& [name, host] : hosts_) {
+        HostPort* port = ports_.at(host.port);
+        port->catch_up(now);
+        all.push_back(port);
+    }
+    return all;
+}
+
 }  // namespace sluice

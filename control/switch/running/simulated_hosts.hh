@@ -27,6 +27,8 @@ class SimulatedHosts {
     void configured(const Config& config, Time now);
     // The host, run up to `now`, or null.
     HostPort* find(const std::string& host, Time now) const;
+    // In the order of their names, run up to `now`; all are open.
+    std::vector<const HostPort*> all(Time now) const;
 
   private:
     std::map<std::string, HostPortSpec> specs_;

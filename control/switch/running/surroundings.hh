@@ -42,8 +42,8 @@ class Surroundings {
     virtual LinkCause link_cause(PortId) const { return LinkCause::none; }
     // Null: the port is not a device.
     virtual const DevicePort* device_port(PortId) const { return nullptr; }
-    // Null: there is no simulated host of that name.
-    virtual const HostPort* host(const std::string&) const { return nullptr; }
+    // The simulated hosts of the configuration, in its order, run up to now.
+    virtual std::vector<const HostPort*> hosts() const { return {}; }
     // Null: the switch does not use the kernel.
     virtual const KernelControl* kernel() const { return nullptr; }
     // The timeline of input captures on the switch's clock.

@@ -206,8 +206,13 @@ bool VirtualLoop::run(std::optional<Time> end, const std::function<bool()>& goes
     while (last == Step::instant && goes_on()) last = step(end);
     if (last == Step::end) pass(*end);
     exchange_.take_all();  // nothing is left there between two runs
+    settle_traces();
     for (RunningSwitch* running : switches_) running->watch().losses().note_losses();
     return last != Step::instant;
+}
+
+void VirtualLoop::settle_traces() {
+    for (const auto& shard : shards_) shard->runner.settle_traces();
 }
 
 void VirtualLoop::pass(Time end) {

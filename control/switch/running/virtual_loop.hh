@@ -76,6 +76,9 @@ class VirtualLoop {
         return exchange_.outbox(thread_of_[from], thread_of_[to]);
     }
 
+    // Before somebody reads the ports' traces; `run` ends with it.
+    void settle_traces();
+
     // Why `step` gave up although something was left to do, once; empty: it did not.
     std::string gave_up() { return std::exchange(gave_up_, {}); }
 

@@ -33,9 +33,7 @@ class VirtualPorts final : public Surroundings {
     std::string join(RunningSwitch& running) override;
     void configured() override { hosts_.configured(running_->config(), running_->now()); }
     const CaptureTimeline& timeline() const override { return timeline_; }
-    const HostPort* host(const std::string& name) const override {
-        return hosts_.find(name, running_->now());
-    }
+    std::vector<const HostPort*> hosts() const override { return hosts_.all(running_->now()); }
 
   private:
     VirtualPorts(const Config& config, ScannedCaptures scanned);

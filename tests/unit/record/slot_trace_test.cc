@@ -111,4 +111,17 @@ TEST(SlotTrace, aReservedOneAllocatesOnce) {
     }
 }
 
+TEST(SlotTrace, catchesUpInTheSameSlot) {
+    SlotTrace<2> trace(4, width);
+    LONGLONGS_EQUAL(0, trace.end_ps());
+    trace.record(at(10), {5, 8});
+    LONGLONGS_EQUAL(100'000, trace.end_ps());
+    trace.catch_up(1, {9, 3});
+    trace.catch_up(1, {7, 2});
+    LONGS_EQUAL(9, trace.slots()[0].of[1].peak);
+    LONGS_EQUAL(2, trace.slots()[0].of[1].last);
+    LONGS_EQUAL(5, trace.slots()[0].of[0].peak);
+    LONGS_EQUAL(1, trace.slots().size());
+}
+
 }  // namespace sluice::slot_trace_test
