@@ -63,15 +63,16 @@ class PortSet {
     }
 
     constexpr bool contains(PortId port) const { return (read(port / word_ports) & bit(port)) != 0; }
-    constexpr bool empty() const { return low_ == 0 && (!has_high_ || high_is_empty()); }
+    [[gnu::always_inline]] constexpr bool empty() const {
+        return low_ == 0 && (!has_high_ || high_is_empty());
+    }
 
-    // Lowest first; ports that `action` adds may be among them.
+    // Lowest first; ports that `action` adds may be among them. One loop, so that `action` is in it.
     template <class Action>
-    constexpr void for_each(Action action) const {
-        for_each_of(0, action);
-        if (!has_high_) [[likely]]
-            return;
-        for (unsigned n = 1; n < words; ++n) for_each_of(n, action);
+    [[gnu::always_inline]] constexpr void for_each(Action action) const {
+        for (unsigned n = 0; n == 0 || (has_high_ && n < words); ++n)
+            for (std::uint64_t left = read(n); left != 0; left &= left - 1)
+                action(static_cast<PortId>(n * word_ports + static_cast<unsigned>(std::countr_zero(left))));
     }
 
   private:
@@ -93,13 +94,8 @@ class PortSet {
         high_ = other.high_;
         has_high_ = true;
     }
-    constexpr bool high_is_empty() const {
+    [[gnu::noinline, gnu::cold]] constexpr bool high_is_empty() const {
         return std::all_of(high_.begin(), high_.end(), [](std::uint64_t n) { return n == 0; });
-    }
-    template <class Action>
-    constexpr void for_each_of(unsigned n, Action& action) const {
-        for (std::uint64_t left = read(n); left != 0; left &= left - 1)
-            action(static_cast<PortId>(n * word_ports + static_cast<unsigned>(std::countr_zero(left))));
     }
 
     std::uint64_t low_ = 0;
