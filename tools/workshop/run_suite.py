@@ -6,7 +6,7 @@ run_suite.py meson BUILD LABEL SUITE...  run them; one line, details only of wha
 run_suite.py one BUILD SUITE/NAME        run it, and show what it says
 run_suite.py fuzz BUILD                  run the libFuzzer targets, each for a bounded time
 
-`meson` and `fuzz` append "passed failed skipped" to the file $TALLY. A test program says how many cases it ran, as
+`meson` and `fuzz` append "passed failed skipped", and the names of what failed, to the file $TALLY. A test program says how many cases it ran, as
 CppUTest does ("OK (132 tests, ...") or with a last line "N passed, N failed[, N skipped]"; one that crashed or said
 nothing counts as a failure. Lines "SKIP: reason" are shown and counted as skipped.
 """
@@ -29,6 +29,7 @@ CPPUTEST_OK = re.compile(r'^OK \((\d+) tests, (\d+) ran', re.M)
 CPPUTEST_ERRORS = re.compile(r'^Errors \((?:(\d+) failures?|ran nothing), (\d+) tests, (\d+) ran', re.M)
 PLAIN = re.compile(r'^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$')
 SKIP = re.compile(r'^\s*SKIP: *(.*\S)', re.M)
+FAILED_CASE = re.compile(r'^(?:FAIL|ERROR): (\w+)|error: Failure in TEST\((\w+, \w+)\)', re.M)
 
 
 def count(output, status):
@@ -62,7 +63,7 @@ def plural(number, noun):
 def report(label, results, seconds, note=''):
     """results: (name, command, output, status, why) of every test program."""
     total = [0, 0, 0]
-    details = []
+    details, failed = [], []
     for name, command, output, status, why in results:
         counts = count(output, status)
         total = [sum(pair) for pair in zip(total, counts)]
@@ -70,6 +71,8 @@ def report(label, results, seconds, note=''):
         if counts[1]:
             tail = output.rstrip().splitlines()[-60:] or ['(no output)']
             details += [f'    FAILED {name} ({why}): {command}'] + ['    | ' + line for line in tail]
+            cases = dict.fromkeys((test or case).replace(', ', '.') for test, case in FAILED_CASE.findall(output))
+            failed += [f'{name}:{case}' for case in cases] or [name]
     if TERMINAL:
         sys.stdout.write('\r\x1b[K')
     skipped = f', {total[2]} skipped' if total[2] else ''
@@ -79,7 +82,7 @@ def report(label, results, seconds, note=''):
     print(f'{label:<11} {line}   ({seconds:.1f} s, {cpu:.0f} s of the CPUs{note})', *details, sep='\n', flush=True)
     if 'TALLY' in os.environ:
         with open(os.environ['TALLY'], 'a') as tally:
-            print(*total, file=tally)
+            print(*total, *failed, file=tally)
     return 1 if total[1] else 0
 
 
