@@ -118,10 +118,10 @@ class Bench:
         self.stolen = max(self.stolen, counted[-1].stolen)
         return {key: [each.figures[key] for each in counted] for key in counted[0].figures}
 
-    def against_yardstick(self, name, unit, judged, yardstick, measure, reach=None):
+    def against_yardstick(self, name, unit, judged, yardstick, measure, reach=None, better='more'):
         """The row of `judged` against `measure`, whose name is `yardstick`."""
         rates = self.by_turns(name, yardstick=measure, judged=judged)
-        return row(name, unit, rates['judged'], yardstick, rates['yardstick'], reach)
+        return row(name, unit, rates['judged'], yardstick, rates['yardstick'], reach, better)
 
 
 def stolen_s():

@@ -217,10 +217,18 @@ def build_htsim(bench):
 
 def htsim(bench):
     """a permutation of 10 MB a flow in 4000-byte packets over a fat tree of 128 hosts at 100G, lossless, without ECN: packet-hops a second of
-    processor time, start and report included, against htsim's RoCE simulator, in turns of 2 us and with every frame at its own instant. Void where
-    mean completion times differ by more than 10 %"""
+    processor time, start and report included, against htsim's RoCE simulator, in turns of 2 us and with every frame at its own instant; for the
+    latter also the processor's seconds for the same messages, as acknowledgements that are coalesced make fewer hops. Void where mean completion
+    times differ by more than 10 %"""
+    def rate(crossed, seconds):
+        return crossed / seconds
+
+    def time(_, seconds):
+        return seconds
+
     program, to, rows = build_htsim(bench), permutation(), []
-    for name, turn, reach in (('htsim', '2us', 1.0), ('htsim_exact', '0ns', None)):
+    for name, turn, unit, figure, reach, better in (('htsim', '2us', 'Mhops/s', rate, 1.0, 'more'), ('htsim_exact', '0ns', 'Mhops/s', rate, None, 'more'),
+                                                    ('htsim_exact_time', '0ns', 'CPU s', time, None, 'less')):
         file = bench.folder / 'tree.toml'
         file.write_text(tree_file(to, turn))
         (report,) = run(bench, file).reports
@@ -231,12 +239,12 @@ def htsim(bench):
             for _ in range(TRIES):
                 mean, crossed, seconds = run_htsim(bench, program, to)
                 if abs(mean / ours - 1) <= SPREAD:
-                    return crossed / seconds
+                    return figure(crossed, seconds)
             raise RuntimeError(f'void: flows complete after {mean:.0f} us there and {ours:.0f} us here')
 
         def mine():
             done = run(bench, file)
-            return hops(done) / done.cpu_s
+            return figure(hops(done), done.cpu_s)
 
-        rows.append(bench.against_yardstick(name, 'Mhops/s', mine, 'htsim_roce, one core', theirs, reach))
+        rows.append(bench.against_yardstick(name, unit, mine, 'htsim_roce, one core', theirs, reach, better))
     return rows
