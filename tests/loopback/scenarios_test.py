@@ -328,6 +328,44 @@ class Sweeps(Scenarios):
         self.assertEqual(full.returncode, FAILED)
 
 
+LEAVES = """
+[topology]
+kind = "leaf-spine"
+leaves = 2
+spines = 1
+hosts = 2
+[switch.default]
+buffer.size = "4MB"
+[[flow]]
+name = "a"
+from = "h1"
+to = "h3"
+message = "20KB"
+stop = "100us"
+"""
+
+
+class Patterns(Scenarios):
+    def configured(self, *words):
+        return self.report(LEAVES, *words)[0]["configuration"]
+
+    def test_each_switch_that_matches_is_set(self):
+        one = self.configured("--set", "switch.leaf*.buffer.size=3MB")
+        other = self.configured("--set", "switch.leaf1.buffer.size=3MB", "--set", "switch.leaf2.buffer.size=3MB")
+        self.assertEqual(one, other)
+        self.assertNotEqual(one, self.configured("--set", "switch.leaf1.buffer.size=3MB"))
+        _, table, _ = self.sweep("leaves", text=LEAVES + '[vary]\n"switch.leaf?.buffer.size" = ["4MB", "3MB"]\n')
+        rows = list(csv.DictReader(io.StringIO(table.read_text())))
+        self.assertEqual([row["switch.leaf?.buffer.size"] for row in rows], ["4MB", "3MB"])
+
+    def test_one_that_matches_nothing_is_refused(self):
+        done = self.fabric("run", LEAVES, "--set", "switch.tor*.buffer.size=3MB", status=USAGE)
+        self.assertIn('no switch matches "tor*"; there are: leaf1, leaf2, spine1', done.stderr)
+        text = LEAVES + '[vary]\n"switch.tor*.buffer.size" = ["4MB", "3MB"]\n'
+        self.assertIn("no switch matches", self.fabric("sweep", text, "--out", self.folder / "none", status=USAGE).stderr)
+        self.assertFalse((self.folder / "none").exists())
+
+
 FIND = """
 [find]
 {} = "switch.default.default.priority_group.3.xoff"

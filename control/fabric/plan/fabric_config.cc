@@ -8,6 +8,7 @@
 #include "control/config/schema/toml_text.hh"
 #include "control/fabric/plan/fabric_rows.hh"
 #include "control/fabric/plan/like.hh"
+#include "control/fabric/plan/set_paths.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -175,14 +176,12 @@ class Reader {
     void read() {
         Context context(fabric_.file);
         static constexpr std::array<std::string_view, 16> sections{
-            "topology", "routing", "node",  "link",  "switch", "host", "flow", "collective",
-            "workload", "job",     "event", "phase", "assert", "vary", "find", "results"};
+            "topology", "routing", "node",  "link",   "switch", "host", "flow", "collective", "workload",
+            "job",      "event",   "phase", "assert", "vary",   "find", "results"};
         top_rows().read(document_, context, fabric_, sections);
         begin_like(fabric_);
         ScenarioConfig& scenario = fabric_.scenario;
-        with_table("topology", context, [&](const toml::node&, const toml::table& table) {
-            topology_rows().read(table, context, fabric_.topology.emplace());
-        });
+        read_topology(context);
         with_table("routing", context, [&](const toml::node&, const toml::table& table) {
             routing_rows().read(table, context, fabric_.routing);
         });
@@ -191,15 +190,7 @@ class Reader {
         });
         for_each_list(fabric_, [&]<class Child>(std::string_view name, const Rows<Child>& rows,
                                                 std::vector<Child>& into, std::size_t limit) {
-            with(name, context, [&](const toml::node& node) {
-                schema::read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
-                    Child child;
-                    child.place = schema::place_of(at.source());
-                    const bool good = rows.read(table, context, child);
-                    if (good) into.push_back(std::move(child));
-                    return good;
-                });
-            });
+            read_list(name, rows, into, limit, context);
         });
         with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
         with_table("find", context, [&](const toml::node& node, const toml::table& table) {
@@ -221,7 +212,34 @@ class Reader {
         std::ranges::stable_sort(fabric_.events, {}, &EventConfig::at);
     }
 
+    // What makes the nodes alone: [topology], [[node]] and [[link]].
+    void read_topology(const std::string& file) {
+        Context context(file);
+        read_topology(context);
+        read_list("node", node_rows(), fabric_.nodes, max_nodes, context);
+        read_list("link", link_rows(), fabric_.links, max_links, context);
+        add(context, {});
+    }
+
   private:
+    void read_topology(Context& context) {
+        with_table("topology", context, [&](const toml::node&, const toml::table& table) {
+            topology_rows().read(table, context, fabric_.topology.emplace());
+        });
+    }
+    template <class Child>
+    void read_list(std::string_view name, const Rows<Child>& rows, std::vector<Child>& into,
+                   std::size_t limit, Context& context) {
+        with(name, context, [&](const toml::node& node) {
+            schema::read_list(node, context, limit, [&](const toml::node& at, const toml::table& table) {
+                Child child;
+                child.place = schema::place_of(at.source());
+                const bool good = rows.read(table, context, child);
+                if (good) into.push_back(std::move(child));
+                return good;
+            });
+        });
+    }
     void with(std::string_view name, Context& context, const auto& use) {
         const toml::node* node = document_.get(name);
         if (node == nullptr) return;
@@ -301,49 +319,18 @@ class Reader {
     std::vector<ConfigError>& errors_;
 };
 
-// By its `name`, or by its index.
-toml::node* element_of(toml::array& list, std::string_view part) {
-    for (toml::node& element : list) {
-        const toml::table* table = element.as_table();
-        const toml::node* name = table == nullptr ? nullptr : table->get("name");
-        if (name != nullptr && name->value<std::string_view>() == part) return &element;
-    }
-    const auto index = parse_integer(part);
-    return index && *index < list.size() ? list.get(*index) : nullptr;
-}
-
-// "a.b.c=VALUE" over the document.
-std::string set_path(toml::table& document, std::string_view text) {
-    const std::size_t equals = text.find('=');
-    if (equals == text.npos || equals == 0) return "wants PATH=VALUE";
-    std::string_view path = text.substr(0, equals);
-    const std::string_view said = text.substr(equals + 1);
-    auto value = parse_toml_value(said);
-    if (!value) return "has no value";
-    toml::node* at = &document;
-    while (true) {
-        const std::size_t dot = path.find('.');
-        const std::string_view part = path.substr(0, dot);
-        const bool last = dot == path.npos;
-        if (toml::array* list = at->as_array()) {
-            toml::node* element = element_of(*list, part);
-            if (element == nullptr)
-                return fmt::format("{} is none of the {} elements, which count from 0", in_quotes(part),
-                                   list->size());
-            if (last) return "names an element of a list, not a key of it";
-            at = element;
-        } else if (toml::table* table = at->as_table()) {
-            if (last) {
-                table->insert_or_assign(part, *value->get("value"));  // a copy has no place in a file
-                return {};
-            }
-            if (table->get(part) == nullptr) table->insert(part, toml::table{});
-            at = table->get(part);
-        } else {
-            return fmt::format("{} is not a section", in_quotes(text.substr(0, equals)));
-        }
-        path.remove_prefix(dot + 1);
-    }
+// The switches of a document; an error's text.
+tl::expected<std::vector<std::string>, std::string> switches_of(const toml::table& document,
+                                                                const std::string& file) {
+    FabricConfig fabric;
+    std::vector<ConfigError> errors;
+    Reader(document, fabric, errors).read_topology(file);
+    if (!errors.empty()) return tl::unexpected(errors.front().text());
+    if (!fabric.topology && fabric.nodes.empty()) return tl::unexpected(std::string("there is no topology"));
+    const auto made =
+        fabric.topology ? make_topology(*fabric.topology) : make_topology(fabric.nodes, fabric.links);
+    if (!made) return tl::unexpected(made.error());
+    return made->names(false);
 }
 
 tl::unexpected<std::vector<ConfigError>> refused(std::vector<ConfigError> errors) {
@@ -356,9 +343,8 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets) try {
     auto document = parse_toml(text, file);
     if (!document) return refused({document.error()});
-    for (const std::string& set : sets)
-        if (const std::string wrong = set_path(*document, set); !wrong.empty())
-            return refused({{"--set", {}, std::string(set), wrong, "PATH=VALUE, as buffer.size=4MB", {}}});
+    const auto switches = [&](const toml::table& whole) { return switches_of(whole, file); };
+    if (auto put = put_sets(*document, sets, switches); !put) return refused({std::move(put.error())});
     FabricConfig fabric;
     fabric.file = file;
     fabric.host_default = unsaid_host();
@@ -437,7 +423,8 @@ std::vector<SchemaSection> fabric_sections() {
 std::string_view vary_help() {
     return "PATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the cross "
            "product.\n"
-           "`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N seeds.";
+           "`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N seeds. A "
+           "path `switch.leaf*.KEY` sets the key of each switch that matches.";
 }
 
 std::string fabric_reference() {

@@ -171,7 +171,8 @@ struct FabricConfig {
 using FabricResult = tl::expected<FabricConfig, std::vector<ConfigError>>;
 
 // The fabric in `text`, or everything that is wrong with it. `sets`: "switch.leaf1.seed=3", over what the
-// file says; an element of a list goes by its name or its index, as in "flow.incast.message=1MB".
+// file says; an element of a list goes by its name or its index, as in "flow.incast.message=1MB", and
+// "switch.leaf*.seed=3" sets it of each switch that matches (set_paths.hh).
 FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
