@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "control/fabric/goal/asserts.hh"
 #include "control/fabric/plan/fabric_config.hh"
 #include "control/fabric/plan/value_range.hh"
-#include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/compare.hh"
 #include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/run_once.hh"

@@ -3,11 +3,13 @@
 // search have points.
 #include <string>
 
+#include "control/fabric/goal/asserts.hh"
+#include "control/fabric/goal/goal.hh"
+#include "control/fabric/goal/ranking.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/value_range.hh"
 #include "control/fabric/report/drawing.hh"
 #include "control/fabric/run/commands.hh"
-#include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/points.hh"
 #include "tests/fuzz/require.hh"
 
@@ -28,6 +30,33 @@ const nlohmann::ordered_json& sample() {
     return report;
 }
 
+// Its points are one, or two that differ in nothing.
+void judge_goal(const sluice::fabric::FabricConfig& file) {
+    using namespace sluice;
+    if (!file.scenario.goal) return;
+    const auto goal = fabric::Goal::of(file.scenario, "fuzz.toml");
+    if (!goal) {
+        for (const ConfigError& error : goal.error())
+            require(is_one_line(error.text()), "an error is one line", error.text());
+        return;
+    }
+    for (const ConfigError& error : goal->check(sample(), sample()))
+        require(is_one_line(error.text()), "an error is one line", error.text());
+    auto told = goal->json();
+    told["today"] = nlohmann::ordered_json::object();
+    std::vector<nlohmann::ordered_json> rows;
+    for (unsigned run = 0; run < 2; ++run)
+        rows.push_back({{"run", run},
+                        {"seed", 1},
+                        {"values", {{"a", std::to_string(run)}}},
+                        {"goal", goal->judge(sample())},
+                        {"error", nullptr}});
+    const fabric::Ranking ranking(told, fabric::judged_points(rows, told));
+    require(ranking.candidates().size() != 1, "points that do not differ are judged alike");
+    require(ranking.json()["run"] == (ranking.candidates().empty() ? nullptr : nlohmann::ordered_json(0)),
+            "the first of equal points is best", ranking.text());
+}
+
 void judge_scenario(const sluice::fabric::FabricConfig& file) {
     using namespace sluice;
     std::uint64_t points = file.scenario.vary.seeds;
@@ -38,6 +67,7 @@ void judge_scenario(const sluice::fabric::FabricConfig& file) {
             require(is_one_line(made.error()), "why there are no points");
     if (const auto& find = file.scenario.find; find)
         if (const auto range = fabric::ValueRange::parse(find->within); range) range->text(range->low());
+    judge_goal(file);
     const auto asserts = fabric::Asserts::of(file.scenario, "fuzz.toml", {});
     if (!asserts) {
         for (const ConfigError& error : asserts.error())

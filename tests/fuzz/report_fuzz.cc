@@ -2,6 +2,7 @@
 // or what verbs make of it can be made.
 #include <string>
 
+#include "control/fabric/goal/ranking.hh"
 #include "control/fabric/report/pause_report.hh"
 #include "control/fabric/scenario/compare.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
@@ -17,6 +18,18 @@ template <class Read>
 bool is_good(const Read& read) {
     require(read.has_value() || is_one_line(read.error()), "an error is one line");
     return read.has_value();
+}
+
+// The row as the one point of a sweep with its own goal.
+void rank(const nlohmann::ordered_json& row) {
+    using Json = nlohmann::ordered_json;
+    const auto own = row.find("goal");
+    if (own == row.end()) return;
+    Json goal = {{"keep", (*own)["keep"]}, {"least", (*own)["least"]}, {"today", Json::object()}};
+    for (Json& each : goal["least"]) each["within"] = 0.02;
+    const fabric::Ranking ranking(goal, fabric::judged_points({row}, goal));
+    require(ranking.json()["points"] == 1, "a row is a point");
+    require(!ranking.text().empty(), "a best point is said");
 }
 
 }  // namespace
@@ -40,5 +53,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fabric::csv_text({*row});
     fabric::jsonl_text({*row});
     fabric::changes_text(fabric::compare_rows({*row}, {*row}));
+    rank(*row);
     return 0;
 }

@@ -175,9 +175,9 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        static constexpr std::array<std::string_view, 16> sections{
+        static constexpr std::array<std::string_view, 17> sections{
             "topology", "routing", "node",  "link",   "switch", "host", "flow", "collective", "workload",
-            "job",      "event",   "phase", "assert", "vary",   "find", "results"};
+            "job",      "event",   "phase", "assert", "vary",   "find", "goal", "results"};
         top_rows().read(document_, context, fabric_, sections);
         begin_like(fabric_);
         ScenarioConfig& scenario = fabric_.scenario;
@@ -196,6 +196,10 @@ class Reader {
         with_table("find", context, [&](const toml::node& node, const toml::table& table) {
             scenario.find.emplace().place = schema::place_of(node.source());
             if (!find_rows().read(table, context, *scenario.find)) scenario.find.reset();
+        });
+        with_table("goal", context, [&](const toml::node& node, const toml::table& table) {
+            scenario.goal.emplace().place = schema::place_of(node.source());
+            if (!goal_rows().read(table, context, *scenario.goal)) scenario.goal.reset();
         });
         check_scenario_keys(scenario, context, document_);
         with("host", context, [&](const toml::node& node) { read_hosts(node, context); });
@@ -416,6 +420,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
     add("[find]", find_rows());
+    add("[goal]", goal_rows());
     add("[results]", results_rows());
     return sections;
 }

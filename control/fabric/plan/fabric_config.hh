@@ -100,6 +100,20 @@ struct AssertConfig {
     const char* key = "assert.that";  // of the file
 };
 
+// [goal]: what must hold in every run of a point, and what should be small.
+struct GoalConfig {
+    static constexpr std::size_t max_keep = 64, max_least = 4;
+
+    // An expression, of which two are the same wherever they stand.
+    struct Entry : AssertConfig {
+        bool operator==(const Entry& other) const { return that == other.that && phase == other.phase; }
+    };
+    std::vector<Entry> keep;                // each has a truth
+    std::vector<Entry> least;               // each is one number; the first decides; at least one
+    Chance tolerance = Chance::percent(2);  // values so much apart, of the smaller one, are not told apart
+    SourcePlace place;
+};
+
 // The points of a sweep: the cross product of all axes, or `sample` points of it.
 struct VaryConfig {
     struct Axis {
@@ -124,13 +138,15 @@ struct FindConfig {
     const std::string& path() const { return least.empty() ? most : least; }
 };
 
-// The keys of a scenario: its question, phases and assertions, and the axes of a sweep or a search.
+// The keys of a scenario: its question, phases and assertions, the axes of a sweep or a search, and the goal
+// by which a sweep names its best point.
 struct ScenarioConfig {
     std::string name, question;
     std::vector<PhaseConfig> phases;  // in order of time
     std::vector<AssertConfig> asserts;
     VaryConfig vary;
     std::optional<FindConfig> find;
+    std::optional<GoalConfig> goal;
 };
 
 // [results]: what a run tells beyond its usual report.
@@ -177,7 +193,8 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
 
-// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find] and [[assert]].
+// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find], [goal]
+// and [[assert]].
 std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 
 // The keys that sluiced's file lacks; the help of [vary]; both as Markdown.

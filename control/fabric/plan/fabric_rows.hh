@@ -17,6 +17,7 @@ schema::Rows<JobConfig> job_rows();
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();
 schema::Rows<FindConfig> find_rows();
+schema::Rows<GoalConfig> goal_rows();
 
 // [vary]: `sample` and `seeds`, and any path of the file with its values. Errors go to the context.
 void read_vary(const toml::node& node, schema::Context& context, VaryConfig& vary);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <sstream>
 
 #include "control/fabric/plan/fabric_rows.hh"
@@ -46,11 +47,16 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
     vary.axes.push_back(std::move(axis));
 }
 
-// True for a path of [vary] or [find], which says nothing of a run.
+// True for a path of [vary], [find] or [goal], which says nothing of a run.
 bool is_about_the_sweep(std::string_view path) {
     const std::string_view section = path.substr(0, path.find('.'));
-    return section == "vary" || section == "find";
+    return section == "vary" || section == "find" || section == "goal";
 }
+
+schema::Type<std::string> expression_text(std::string example) {
+    return schema::text("an expression", 1, 1024, std::move(example));
+}
+schema::Type<std::string> phase_text() { return schema::text("a phase's name", 0, 32, "incast"); }
 
 // In the file's order: TOML++ sorts keys.
 void read_axes(const toml::table& table, Context& context, const std::string& path, VaryConfig& vary) {
@@ -73,6 +79,27 @@ void read_axes(const toml::table& table, Context& context, const std::string& pa
     }
 }
 
+// An expression of [goal]: its text, or a table with its phase.
+schema::Type<GoalConfig::Entry> goal_entry(const char* key, std::string example) {
+    const auto rows = std::make_shared<Rows<GoalConfig::Entry>>();
+    rows->required("that", &GoalConfig::Entry::that, expression_text(example), "");
+    rows->key("phase", &GoalConfig::Entry::phase, phase_text(), "");
+    schema::Type<GoalConfig::Entry> type{
+        "expression", "an expression, or {that = EXPRESSION, phase = NAME}", toml_string(example), {}, {}};
+    type.read = [self = type, rows, key](const toml::node& node, Context& context, GoalConfig::Entry& entry) {
+        entry.key = key;
+        entry.place = schema::place_of(node.source());
+        if (const toml::table* table = node.as_table()) return rows->read(*table, context, entry);
+        if (!node.is_string()) return self.refuse(node, context, "is not an expression");
+        return expression_text({}).read(node, context, entry.that);
+    };
+    type.print = [](const GoalConfig::Entry& entry, const GoalConfig::Entry*) {
+        if (entry.phase.empty()) return toml_string(entry.that);
+        return fmt::format("{{that = {}, phase = {}}}", toml_string(entry.that), toml_string(entry.phase));
+    };
+    return type;
+}
+
 }  // namespace
 
 Rows<PhaseConfig> phase_rows() {
@@ -88,10 +115,9 @@ Rows<PhaseConfig> phase_rows() {
 Rows<AssertConfig> assert_rows() {
     using A = AssertConfig;
     Rows<A> rows;
-    rows.required("that", &A::that, schema::text("an expression", 1, 1024, "verdict.lossless"),
+    rows.required("that", &A::that, expression_text("verdict.lossless"),
                   "Expression over the paths of the report: [FUNCTION] PATH [ratio to PHASE] [OP VALUE].");
-    rows.key("phase", &A::phase, schema::text("a phase's name", 0, 32, "incast"),
-             "Phase whose figures are meant; empty: the whole run.");
+    rows.key("phase", &A::phase, phase_text(), "Phase whose figures are meant; empty: the whole run.");
     rows.key("why", &A::why, schema::text("a sentence", 0, 1024, "nothing may be lost"),
              "Sentence that is printed when it is false.");
     return rows;
@@ -109,6 +135,23 @@ Rows<FindConfig> find_rows() {
              "Expression that is to hold; empty: every assertion.");
     rows.key("precision", &F::precision, schema::text("a value", 0, 64, "1KB"),
              "How far the runs beside the answer are apart at most; empty: 1 % of the range.");
+    return rows;
+}
+
+Rows<GoalConfig> goal_rows() {
+    using G = GoalConfig;
+    Rows<G> rows;
+    rows.key("keep", &G::keep,
+             schema::list_of(goal_entry("goal.keep", "verdict.lossless"), GoalConfig::max_keep),
+             "What must hold in every run of a point: expressions as an assertion has them.");
+    rows.required(
+        "least", &G::least,
+        schema::list_of(goal_entry("goal.least", "max flows.*.slowdown_permille.p99"), GoalConfig::max_least),
+        "What should be small, up to four figures without a comparison: the first decides, the next among "
+        "points that it does not tell apart.");
+    rows.key("tolerance", &G::tolerance, schema::per_cent(),
+             "Two points are not told apart by a figure that differs by so much at most; it is 7 % at least "
+             "for a quantile of time spent in queues, whose buckets are 6 % wide.");
     return rows;
 }
 
@@ -153,13 +196,23 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
                        "let one end where the next begins");
         }
     }
-    for (std::size_t n = 0; n < scenario.asserts.size(); ++n)
-        if (const AssertConfig& each = scenario.asserts[n];
-            !each.phase.empty() && std::ranges::none_of(scenario.phases, [&](const PhaseConfig& phase) {
+    const auto check_phase = [&](const char* section, const AssertConfig& each,
+                                 std::optional<std::size_t> index) {
+        if (!each.phase.empty() && std::ranges::none_of(scenario.phases, [&](const PhaseConfig& phase) {
                 return phase.name == each.phase;
             }))
-            refuse("assert", fmt::format("there is no phase {}", in_quotes(each.phase)),
-                   "write a [[phase]] of that name", n);
+            refuse(section, fmt::format("there is no phase {}", in_quotes(each.phase)),
+                   "write a [[phase]] of that name", index);
+    };
+    for (std::size_t n = 0; n < scenario.asserts.size(); ++n) check_phase("assert", scenario.asserts[n], n);
+    if (scenario.goal) {
+        for (const auto* list : {&scenario.goal->keep, &scenario.goal->least})
+            for (const GoalConfig::Entry& each : *list) check_phase("goal", each, {});
+        if (scenario.goal->least.empty())
+            refuse("goal", "least is empty, so there is no best point",
+                   "write a figure, as least = [\"max flows.*.slowdown_permille.p99\"]");
+        if (scenario.find) refuse("goal", "there is [find], too: a search has such_that", "write two files");
+    }
     for (const VaryConfig::Axis& axis : scenario.vary.axes) {
         if (is_about_the_sweep(axis.path))
             refuse("vary", fmt::format("{} says nothing of a run", in_quotes(axis.path)),

@@ -1,26 +1,14 @@
-// Compares two sets of runs: each figure's mean, and the difference with its spread over seeds.
-//
-// Runs are paired where their values and seed are the same, else the sets are compared as they are (Welch).
-// A difference stands out when 0 lies outside its interval of 95 % (Student's t) of five or more runs a side.
+// Compares two sets of runs: each figure's mean, and the difference with its spread over seeds
+// (goal/spread.hh).
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "control/fabric/goal/spread.hh"
+
 namespace sluice::fabric {
-
-inline constexpr std::size_t fewest_runs = 5;
-
-struct FigureChange {
-    std::string figure;
-    double before = 0, after = 0;  // means
-    double half_width = 0;         // of the interval around after - before; 0 where there are too few
-    std::size_t runs_before = 0, runs_after = 0;
-    bool paired = false;
-    enum class Verdict : std::uint8_t { same, too_few, within_spread, changed };
-    Verdict verdict = Verdict::same;
-};
 
 // In the order of the rows' figures; assertions count as the share of runs in which they hold.
 std::vector<FigureChange> compare_rows(const std::vector<nlohmann::ordered_json>& before,

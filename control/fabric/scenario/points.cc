@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "control/config/schema/values.hh"
 #include "lib/values/rng.hh"
@@ -21,6 +24,8 @@ std::vector<std::uint64_t> sample_of(std::uint64_t count, std::uint64_t wanted, 
         if (draw({seed, sample_stream, 0, n}) % (count - n) < wanted - taken.size()) taken.push_back(n);
     return taken;
 }
+
+using KeyTexts = std::vector<std::pair<std::string, std::string>>;  // a key's path and value
 
 }  // namespace
 
@@ -76,6 +81,34 @@ tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConf
         }
     }
     return points;
+}
+
+nlohmann::ordered_json values_of_today(std::string_view text, const std::string& file,
+                                       const std::vector<std::string>& sets, const VaryConfig& vary,
+                                       const std::vector<SweepPoint>& points) {
+    const auto keys_with = [&](const std::vector<std::string>& own) -> std::optional<KeyTexts> {
+        const auto parsed = parse_fabric(text, file, own);
+        if (!parsed) return std::nullopt;
+        KeyTexts keys;
+        for (ConfigChange& each : keys_asked(*parsed))
+            keys.emplace_back(std::move(each.path), std::move(each.to));
+        return keys;
+    };
+    const auto today = keys_with(sets);
+    auto made = nlohmann::ordered_json::object();
+    for (std::size_t axis = 0; axis < vary.axes.size(); ++axis) {
+        const std::string& path = vary.axes[axis].path;
+        auto& same = made[path] = nlohmann::ordered_json::array();
+        std::set<std::string> known;
+        for (const SweepPoint& point : points) {
+            const std::string& value = point.values[axis];
+            if (!known.insert(value).second) continue;
+            std::vector<std::string> own = sets;
+            own.push_back(path + "=" + value);
+            if (const auto keys = keys_with(own); keys && keys == today) same.push_back(plain(value));
+        }
+    }
+    return made;
 }
 
 tl::expected<FindAnswer, std::string> find_edge(const FindConfig& find, const ValueRange& range,

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -26,6 +28,12 @@ inline constexpr std::uint64_t max_points = 1'000'000;
 
 // In order: the last axis changes first, seeds before it. An error: there are too many.
 tl::expected<std::vector<SweepPoint>, std::string> sweep_points(const FabricConfig& file);
+
+// By path the values of the points that leave the file's keys as they are with `sets`, as rows have them. Of
+// a pattern: that leave all keys so. A value that cannot stand alone is none.
+nlohmann::ordered_json values_of_today(std::string_view text, const std::string& file,
+                                       const std::vector<std::string>& sets, const VaryConfig& vary,
+                                       const std::vector<SweepPoint>& points);
 
 // A value as people read it: without its quotes.
 std::string plain(const std::string& value);

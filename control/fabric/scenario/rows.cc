@@ -4,6 +4,7 @@
 #include <array>
 
 #include "control/config/text/json_text.hh"
+#include "control/fabric/goal/goal.hh"
 #include "control/report/figures/assertions.hh"
 #include "control/report/figures/text_table.hh"
 
@@ -109,10 +110,15 @@ std::vector<std::pair<std::string, Json>> columns_of(const Json& row) {
     columns.emplace_back("met", row["met"]);
     for (const auto& [name, value] : row["figures"].items()) columns.emplace_back(name, value);
     for (const Json& each : row["asserts"]) {
-        std::string that = each["that"].get<std::string>();
-        if (!each["phase"].is_null()) that += " in " + each["phase"].get<std::string>();
+        const std::string that = entry_text(each);
         columns.emplace_back("holds: " + that, each["met"]);
         columns.emplace_back("figure: " + that, each["value"]);
+    }
+    if (const auto goal = row.find("goal"); goal != row.end()) {
+        for (const Json& each : (*goal)["keep"])
+            columns.emplace_back("keep: " + entry_text(each), each["met"]);
+        for (const Json& each : (*goal)["least"])
+            columns.emplace_back("least: " + entry_text(each), each["value"]);
     }
     columns.emplace_back("error", row["error"]);
     return columns;
@@ -139,6 +145,7 @@ Json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, 
                                   {"phase", each["phase"]},
                                   {"value", each["value"]},
                                   {"met", each["met"]}});
+    if (const auto goal = report->find("goal"); goal != report->end()) row["goal"] = *goal;
     return row;
 }
 
@@ -158,6 +165,18 @@ const JsonShape& shape_of_row() {
                                  {"asserts.#.phase", part::text | part::null},
                                  {"asserts.#.value", part::scalar},
                                  {"asserts.#.met", part::flag | part::null},
+                                 {"goal?.keep.#.that", part::text},
+                                 {"goal?.keep.#.phase", part::text | part::null},
+                                 {"goal?.keep.#.value", part::scalar},
+                                 {"goal?.keep.#.met", part::flag | part::null},
+                                 {"goal?.keep.#.where", part::text},
+                                 {"goal?.keep.#.wrong", part::text},
+                                 {"goal?.least.#.that", part::text},
+                                 {"goal?.least.#.phase", part::text | part::null},
+                                 {"goal?.least.#.value", part::scalar},
+                                 {"goal?.least.#.met", part::flag | part::null},
+                                 {"goal?.least.#.where", part::text},
+                                 {"goal?.least.#.wrong", part::text},
                                  {"error", part::text | part::null},
                                  {"*", part::any}};
     return shape;

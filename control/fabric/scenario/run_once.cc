@@ -5,6 +5,7 @@
 
 #include "control/fabric/report/depth_report.hh"
 #include "control/fabric/report/ended_messages.hh"
+#include "control/fabric/report/exact_quantiles.hh"
 #include "control/fabric/report/fabric_report.hh"
 #include "control/fabric/report/job_report.hh"
 #include "control/fabric/report/message_rows.hh"
@@ -102,23 +103,34 @@ tl::unexpected<NoRun> never_judged(const std::vector<ConfigError>& errors) {
     return tl::unexpected(std::move(why));
 }
 
-// Errors of assertions, on a run in which nothing has happened.
-std::vector<ConfigError> wrong_asserts(const Asserts& asserts, Fabric& fabric, const SizeReport& sizes,
-                                       const FlowProgress& progress) {
+// Errors of assertions and of the goal by the names of the plan.
+std::vector<ConfigError> wrong_by_plan(const RunOptions& options, const FabricPlan& plan) {
+    std::vector<ConfigError> wrong;
+    if (options.asserts != nullptr) wrong = options.asserts->check(plan);
+    return wrong.empty() && options.goal != nullptr ? options.goal->check(plan) : wrong;
+}
+
+// The same on a run in which nothing has happened.
+std::vector<ConfigError> wrong_at_start(const RunOptions& options, Fabric& fabric, const SizeReport& sizes,
+                                        const FlowProgress& progress) {
     RunMoment start{fabric.now(), make_report(fabric, false), flow_statistics(fabric),
                     collective_moments(fabric)};
     start.figures["message_sizes"] = sizes.json();
     start.figures["schedules"] = schedules_json(fabric, &progress.marked());
     start.figures["jobs"] = jobs_json(fabric, progress);
-    return asserts.check(start.figures, phase_report(fabric, start, start));
+    const nlohmann::ordered_json phase = phase_report(fabric, start, start);
+    std::vector<ConfigError> wrong;
+    if (options.asserts != nullptr) wrong = options.asserts->check(start.figures, phase);
+    return wrong.empty() && options.goal != nullptr ? options.goal->check(start.figures, phase) : wrong;
 }
 
 }  // namespace
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options) {
-    const bool judges = options.asserts != nullptr && !options.asserts->empty();
+    const bool asserts = options.asserts != nullptr && !options.asserts->empty();
+    const bool judges = asserts || options.goal != nullptr;
     if (judges)
-        if (const auto wrong = options.asserts->check(plan); !wrong.empty()) return never_judged(wrong);
+        if (const auto wrong = wrong_by_plan(options, plan); !wrong.empty()) return never_judged(wrong);
     nlohmann::ordered_json alone = nlohmann::ordered_json::object();
     if (plan.file.results.alone) {
         auto ran = jobs_alone(plan, options);
@@ -135,11 +147,14 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     SizeReport sizes(plan);
     FlowProgress progress(plan);
     JobTraffic traffic(plan);
+    std::optional<ExactQuantiles> exact;
+    if (options.goal != nullptr) exact.emplace(plan);
     EndedMessages messages(fabric, rows.has_value() || plan.file.results.alone,
                            [&](std::span<EndedMessage> ended) {
                                sizes.add(ended);
                                progress.add(ended);
                                traffic.add(ended);
+                               if (exact) exact->add(ended);
                                if (rows) rows->take(ended);
                            });
     const auto goes_on = [&] {
@@ -148,7 +163,7 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
         return options.goes_on(fabric);
     };
     if (judges)
-        if (const auto wrong = wrong_asserts(*options.asserts, fabric, sizes, progress); !wrong.empty())
+        if (const auto wrong = wrong_at_start(options, fabric, sizes, progress); !wrong.empty())
             return never_judged(wrong);
     std::optional<DepthReport> depths;
     if (plan.file.results.depths) depths.emplace(fabric);
@@ -181,7 +196,11 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
     outcome.report["configuration"] = configuration_json(plan.asked);
     outcome.report["phases"] = phases.reports();
     outcome.report["asserts"] =
-        judges ? judge_assertions(options.asserts->list(), outcome.report) : nlohmann::ordered_json::array();
+        asserts ? judge_assertions(options.asserts->list(), outcome.report) : nlohmann::ordered_json::array();
+    if (exact)
+        exact->lend_to(outcome.report, [&](const nlohmann::ordered_json& report) {
+            outcome.goal = options.goal->judge(report);
+        });
     for (auto& [name, phase] : outcome.report["phases"].items()) shorten_phase(phase, outcome.report);
     for (std::string& error : fabric.close()) outcome.errors.push_back(std::move(error));
     if (!outcome.report["ledger"]["balanced"].get<bool>())
@@ -190,17 +209,20 @@ tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOption
 }
 
 tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             const Goal* goal,
                                                              std::optional<Duration> duration,
                                                              const std::function<bool()>& is_stopped) {
     RunOptions options;
     options.duration = duration;
     options.asserts = &asserts;
+    options.goal = goal;
     options.goes_on = [&](Fabric&) { return !is_stopped(); };
     options.is_stopped = is_stopped;
     auto outcome = run_once(plan, options);
     if (!outcome) return tl::unexpected(outcome.error().texts.front());
     if (outcome->interrupted) return nullptr;
     if (!outcome->errors.empty()) return tl::unexpected(outcome->errors.front());
+    if (goal != nullptr) outcome->report["goal"] = std::move(outcome->goal);
     return std::move(outcome->report);
 }
 

@@ -9,8 +9,9 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/fabric/goal/asserts.hh"
+#include "control/fabric/goal/goal.hh"
 #include "control/fabric/run/fabric.hh"
-#include "control/fabric/scenario/asserts.hh"
 
 namespace sluice::fabric {
 
@@ -22,6 +23,7 @@ struct RunOptions {
     bool interactive = false;          // the clock moves when a client of one says so
     unsigned threads = 1;              // those of threads_for
     const Asserts* asserts = nullptr;  // null: none
+    const Goal* goal = nullptr;        // null: none
     bool series = false;               // takes samples over time
     std::function<void(std::string_view)>
         messages;               // takes rows (report/message_rows.hh), if results.messages
@@ -35,6 +37,7 @@ struct RunOptions {
 struct RunOutcome {
     nlohmann::ordered_json report;
     nlohmann::ordered_json series;    // report/series.hh; null: it was not asked for
+    nlohmann::ordered_json goal;      // Goal::judge; null: there is none
     std::vector<std::string> errors;  // what went wrong beside the fabric: outputs, internal errors
     bool interrupted = false;
 };
@@ -42,13 +45,15 @@ struct RunOutcome {
 // Why there was no run.
 struct NoRun {
     std::vector<std::string> texts;
-    bool is_configuration = false;  // assertions that can never be judged
+    bool is_configuration = false;  // assertions or a goal that can never be judged
 };
 
 tl::expected<RunOutcome, NoRun> run_once(const FabricPlan& plan, const RunOptions& options);
 
-// The report of a run among many; null: it was stopped. An error's text.
+// The report of a run among many; null: it was stopped. With a goal it has `goal`, as Goal::judge gives it.
+// An error's text.
 tl::expected<nlohmann::ordered_json, std::string> run_judged(const FabricPlan& plan, const Asserts& asserts,
+                                                             const Goal* goal,
                                                              std::optional<Duration> duration,
                                                              const std::function<bool()>& is_stopped);
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "control/config/text/say.hh"
@@ -40,7 +41,14 @@ nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const s
     if (!plan) return row_of(tl::unexpected(plan.error().front()));
     const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
     if (!asserts) return row_of(tl::unexpected(asserts.error().front().text()));
-    const auto report = run_judged(*plan, *asserts, options.duration, options.is_stopped);
+    std::optional<Goal> goal;
+    if (plan->file.scenario.goal) {
+        auto made = Goal::of(plan->file.scenario, file);
+        if (!made) return row_of(tl::unexpected(made.error().front().text()));
+        goal = std::move(*made);
+    }
+    const auto report =
+        run_judged(*plan, *asserts, goal ? &*goal : nullptr, options.duration, options.is_stopped);
     return report && report->is_null() ? nlohmann::ordered_json() : row_of(report);
 }
 

@@ -53,12 +53,22 @@ using RowRead = tl::expected<Json, std::string>;
 
 RowRead no_row(std::string why) { return tl::unexpected(std::move(why)); }
 
+// True when the row has every entry of the manifest's goal, or ended with an error; or there is no goal.
+bool has_goal(const Json& row, const Json& manifest) {
+    const auto goal = manifest.find("goal");
+    if (goal == manifest.end() || !row["error"].is_null()) return true;
+    const auto own = row.find("goal");
+    return own != row.end() && (*own)["keep"].size() == (*goal)["keep"].size() &&
+           (*own)["least"].size() == (*goal)["least"].size();
+}
+
 // The error: why it does not count.
 RowRead that_counts(RowRead row, const SweepManifest& manifest) {
     if (!row) return row;
     if (const std::string name = figure_missing(*row); !name.empty())
         return no_row(in_quotes("figures." + name) + " is missing");
     if ((*row)["fingerprint"] != manifest.fingerprint) return no_row("its fingerprint is another one");
+    if (!has_goal(*row, manifest.json)) return no_row("its goal is another one");
     if ((*row)["run"] >= manifest.runs) return no_row(fmt::format("its run is not below {}", manifest.runs));
     return row;
 }
@@ -91,18 +101,31 @@ std::string make_folder(const std::string& path) {
     return error ? path + ": " + error.message() : std::string();
 }
 
+std::string text_of(const Json& manifest) { return json_text(manifest, 2) + "\n"; }
+
 const JsonShape& shape_of_manifest() {
-    static const JsonShape shape{{"name", part::text},        {"question", part::text},
-                                 {"fingerprint", part::text}, {"runs", part::count},
-                                 {"axes.#.path", part::text}, {"axes.#.values.#", part::scalar},
-                                 {"axes.#.*", part::any},     {"*", part::any}};
+    static const JsonShape shape{{"name", part::text},
+                                 {"question", part::text},
+                                 {"fingerprint", part::text},
+                                 {"runs", part::count},
+                                 {"axes.#.path", part::text},
+                                 {"axes.#.values.#", part::scalar},
+                                 {"axes.#.*", part::any},
+                                 {"*", part::any},
+                                 {"goal?.keep.#.that", part::text},
+                                 {"goal?.keep.#.phase", part::text | part::null},
+                                 {"goal?.least.#.that", part::text},
+                                 {"goal?.least.#.phase", part::text | part::null},
+                                 {"goal?.least.#.within", part::number},
+                                 {"goal?.today.*.#", part::text},
+                                 {"best?", part::any}};
     return shape;
 }
 
 }  // namespace
 
 SweepManifest SweepManifest::of(const std::string& name, const FabricConfig& file, std::string_view file_text,
-                                const std::vector<std::string>& words, std::size_t runs) {
+                                const std::vector<std::string>& words, std::size_t runs, const Json& goal) {
     Json axes = Json::array();
     for (const VaryConfig::Axis& axis : file.scenario.vary.axes) {
         Json values = Json::array();
@@ -118,7 +141,8 @@ SweepManifest SweepManifest::of(const std::string& name, const FabricConfig& fil
                  {"fingerprint", made.fingerprint},
                  {"runs", runs},
                  {"axes", std::move(axes)}};
-    made.text = json_text(made.json, 2) + "\n";
+    if (!goal.is_null()) made.json["goal"] = goal;
+    made.text = text_of(made.json);
     return made;
 }
 
@@ -133,6 +157,11 @@ tl::expected<SweepManifest, std::string> SweepManifest::parse(std::string text) 
     read.json = std::move(*json);
     if (read.json["runs"] == 0 || read.json["runs"] > max_points)
         return refuse(fmt::format("runs is not a number from 1 to {}", max_points));
+    if (read.json.contains("best")) {
+        Json plain = read.json;
+        plain.erase("best");
+        read.text = text_of(plain);
+    }
     read.fingerprint = read.json["fingerprint"].get<std::string>();
     read.runs = read.json["runs"].get<std::size_t>();
     return read;
@@ -144,15 +173,19 @@ tl::expected<SweepFolder, std::string> SweepFolder::create(const std::string& pa
     SweepFolder made(std::move(*folder), std::move(manifest));
     constexpr std::array own{manifest_name, lines_name, table_name};
     const auto before = read_config_file(made.folder_.file(manifest_name));
-    const bool goes_on = before && *before == made.manifest_.text;
+    const auto known = before ? SweepManifest::parse(*before) : tl::unexpected(std::string());
+    const bool goes_on = known && known->text == made.manifest_.text;
+    const bool has_best = goes_on && *before != made.manifest_.text;
+    const bool is_to_write = !goes_on || made.manifest_.json.contains("goal");
     std::string error = made.folder_.no_way_to(row_name(0));
     for (const char* name : own)
-        if (error.empty() && !(goes_on && name == own[0])) error = made.folder_.refusal(name);
+        if (error.empty() && (is_to_write || name != own[0])) error = made.folder_.refusal(name);
     for (const char* name : own)
         if (error.empty() && before && !goes_on) error = made.put_aside(name);
     if (error.empty()) error = make_folder(made.folder_.file("runs"));
     if (error.empty()) error = made.look_at_rows();
-    if (error.empty() && !goes_on) error = made.folder_.write(manifest_name, made.manifest_.text);
+    if (error.empty() && (!goes_on || has_best))
+        error = made.folder_.write(manifest_name, made.manifest_.text);
     if (!error.empty()) return tl::unexpected(std::move(error));
     return made;
 }
@@ -191,6 +224,11 @@ Json SweepFolder::row(std::size_t run) const { return load_row(path(), run, mani
 
 std::string SweepFolder::write_row(std::size_t run, const Json& row) const {
     return write_text(folder_.file(row_name(run)), json_text(row) + "\n");
+}
+
+std::string SweepFolder::write_best(Json best) {
+    manifest_.json["best"] = std::move(best);
+    return folder_.write(manifest_name, text_of(manifest_.json));
 }
 
 std::string SweepFolder::write_tables(const std::vector<Json>& rows) {

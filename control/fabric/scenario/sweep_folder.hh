@@ -1,6 +1,7 @@
 // The folder of a sweep: its manifest, and the rows that count.
 //
-// DIR/sweep.json, the manifest, has the question and the number of runs; DIR/runs/NNNNNN.json has the
+// DIR/sweep.json, the manifest, has the question, the goal and the number of runs, and after the last run the
+// best point; DIR/runs/NNNNNN.json has the
 // row of a run as soon as it is over, so that a sweep that was stopped goes on where it was. A row counts
 // where it has the manifest's fingerprint and the run of its name. DIR/sweep.jsonl and DIR/sweep.csv have all
 // rows in the order of points. Errors are sentences.
@@ -19,14 +20,16 @@
 namespace sluice::fabric {
 
 struct SweepManifest {
-    std::string text;  // of sweep.json; the same in every shard
-    nlohmann::ordered_json json;
+    std::string text;             // of sweep.json without `best`; the same in every shard
+    nlohmann::ordered_json json;  // with `best`, if it is there
     std::string fingerprint;
     std::size_t runs = 0;
 
     // `words`: of the command line, as far as rows depend on them. The version of this program is in it.
+    // `goal`: Goal::json with `today` (ranking.hh); null: there is none.
     static SweepManifest of(const std::string& name, const FabricConfig& file, std::string_view file_text,
-                            const std::vector<std::string>& words, std::size_t runs);
+                            const std::vector<std::string>& words, std::size_t runs,
+                            const nlohmann::ordered_json& goal = nullptr);
     static tl::expected<SweepManifest, std::string> parse(std::string text);
 };
 
@@ -43,6 +46,8 @@ class SweepFolder {
     // Null: there is none that counts.
     nlohmann::ordered_json row(std::size_t run) const;
     std::string write_row(std::size_t run, const nlohmann::ordered_json& row) const;  // in any process
+    // Puts the best point (Ranking::json) into the manifest.
+    std::string write_best(nlohmann::ordered_json best);
     std::string write_tables(const std::vector<nlohmann::ordered_json>& rows);
 
   private:
@@ -64,7 +69,8 @@ struct SweepRows {
 };
 tl::expected<SweepRows, std::string> read_sweep(const std::string& path);
 
-// The result of a run in one line: run, version, fingerprint, seed, values, met, figures, asserts, error.
+// The result of a run in one line: run, version, fingerprint, seed, values, met, figures, asserts, error, and
+// with a goal goal{keep[], least[]} (goal.hh).
 nlohmann::ordered_json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
                                 const std::string& fingerprint,
                                 const tl::expected<nlohmann::ordered_json, std::string>& report);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 #include <utility>
 
 #include "control/config/schema/values.hh"
@@ -102,12 +103,24 @@ tl::expected<void, Fault> divide(Term& term, const Term& by, const std::string& 
 
 }  // namespace
 
-tl::expected<Expression, std::string> Expression::parse(const std::string& text) {
+// The figure ends the text, and is one number. The error: a sentence.
+tl::expected<void, std::string> Expression::end_of_figure(const Words& words, std::size_t at) const {
+    if (is_judging(measure_.function) || measure_.is_link_state)
+        return Refusal(fmt::format("{} has a truth, and is not a number; write max, mean or p99 of a figure",
+                                   measure_.is_link_state ? "port up or down" : words.front()));
+    if (at < words.size())
+        return Refusal(fmt::format("a figure that should be small has no comparison; leave out {}",
+                                   joined(std::span(words).subspan(at), " ")));
+    return {};
+}
+
+tl::expected<Expression, std::string> Expression::parse(const std::string& text, Wanted wanted) {
     const auto split_words = split(text);
     if (!split_words) return Refusal(split_words.error());
     const Words& words = *split_words;
     Expression made;
     made.text_ = text;
+    made.wanted_kind_ = wanted;
     std::size_t at = 0;
     auto measure = Measure::parse(words, at);
     if (!measure) return Refusal(measure.error());
@@ -123,6 +136,10 @@ tl::expected<Expression, std::string> Expression::parse(const std::string& text)
         std::erase(phase, '\'');
         made.baseline_ = std::move(phase);
         at += 3;
+    }
+    if (wanted == Wanted::figure) {
+        if (auto ended = made.end_of_figure(words, at); !ended) return Refusal(ended.error());
+        return made;
     }
     if (at == words.size()) {
         const FigureFunction function = made.measure_.function;
@@ -159,6 +176,16 @@ Words Expression::part_needed() const {
     return parts;
 }
 
+Words Expression::paths() const {
+    Words paths{measure_.path.text()};
+    if (divisor_) paths.push_back(divisor_->path.text());
+    return paths;
+}
+
+FigureUnit Expression::unit_at(const std::string& where) const {
+    return has_unit() ? unit_of(where) : FigureUnit::none;
+}
+
 bool Expression::has_unit() const { return !baseline_ && !divisor_ && !is_plain(measure_.function); }
 
 std::string Expression::wrong_value(const std::string& where, bool is_number) const {
@@ -170,6 +197,10 @@ std::string Expression::wrong_value(const std::string& where, bool is_number) co
 
 tl::expected<bool, std::string> Expression::holds(const Term& term) const {
     const Json& value = term.value;
+    if (wanted_kind_ == Wanted::figure) {
+        if (value.is_number()) return true;
+        return Refusal(term.where + " is not a number");
+    }
     if (!comparison_) {
         if (value.is_boolean() || value.is_null()) return value == true;
         return Refusal(fmt::format("{} is {}, neither true nor false; say: {} eq VALUE", measure_.path.text(),
@@ -178,8 +209,7 @@ tl::expected<bool, std::string> Expression::holds(const Term& term) const {
     if (value.is_string() && wanted_ != "null") return compare(value, *comparison_, wanted_);
     if (std::string wrong = wrong_value(term.where, value.is_number()); !wrong.empty())
         return Refusal(std::move(wrong));
-    const FigureUnit unit = has_unit() ? unit_of(term.where) : FigureUnit::none;
-    return compare(value, *comparison_, read_value(wanted_, unit));
+    return compare(value, *comparison_, read_value(wanted_, unit_at(term.where)));
 }
 
 Expression::Outcome Expression::divide_by_divisor(std::vector<Term>& terms, const Json& report) const {
@@ -253,7 +283,8 @@ std::string Expression::check_found(const Find& find, bool is_early) const {
         const auto figures = measure->figures(std::move(search));
         if (!figures) return figures.error().text;
         if (none) return "no figure matches " + measure->path.text();
-        if (baseline_ || divisor_) continue;
+        const bool is_quotient = baseline_ || divisor_;
+        if (is_quotient && wanted_kind_ == Wanted::truth) continue;
         for (Term term : *figures) {
             // What is not measured yet will be a number; words, such as a straggler's, will be words.
             if (term.value.is_null()) term.value = later_value(term.where);
@@ -267,7 +298,7 @@ std::string Expression::check_found(const Find& find, bool is_early) const {
 std::string Expression::finding(const Judgment& judgment) const {
     const auto& [met, value, where, wrong, is_unfit] = judgment;
     if (where.empty()) return wrong;
-    const FigureUnit unit = has_unit() ? unit_of(where) : FigureUnit::none;
+    const FigureUnit unit = unit_at(where);
     std::string text = !measure_.is_link_state ? figure_text(value, unit) : value == true ? "up" : "down";
     const Json wanted = read_value(wanted_, unit);
     if (value.is_number() && wanted.is_number() && value != wanted && text == figure_text(wanted, unit))

@@ -15,6 +15,8 @@
 // single figure. OP: eq ne lt le gt ge, or == != < <= > >=. VALUE is in the unit of the figure: 90G, 400KB,
 // 2ms, 5%. Without OP the figure is true or false. No figure at all makes the expression false, and so does
 // one that is null, as the quantiles of no message are, or jain and imbalance of nothing but zeros.
+//
+// A figure that is wanted as such (Wanted::figure), to be small, is the same without OP: one number.
 #pragma once
 
 #include <functional>
@@ -24,6 +26,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/report/figures/figures.hh"
 #include "control/report/figures/measure.hh"
 
 namespace sluice {
@@ -40,14 +43,23 @@ struct Judgment {
 
 class Expression {
   public:
+    // `truth`: whether something holds; `figure`: one number, without a comparison.
+    enum class Wanted : std::uint8_t { truth, figure };
+
     // An error is a sentence about the text.
-    static tl::expected<Expression, std::string> parse(const std::string& text);
+    static tl::expected<Expression, std::string> parse(const std::string& text,
+                                                       Wanted wanted = Wanted::truth);
 
     const std::string& text() const { return text_; }
     const std::optional<std::string>& baseline() const { return baseline_; }  // the phase of "ratio to"
     // Names of the innermost part of a report that has every figure it needs.
     Words part_needed() const;
-    // `baseline`: the report of that phase; null where the expression has none.
+    // The paths of its figures, as they are written: one, and that behind "over".
+    Words paths() const;
+    // The unit of the figure at `where`, of a judgment; of a quotient none.
+    FigureUnit unit_at(const std::string& where) const;
+    // `baseline`: the report of that phase; null where the expression has none. Of a wanted figure `met` is
+    // that it is a number.
     Judgment judge(const nlohmann::ordered_json& report, const nlohmann::ordered_json* baseline) const;
     // Before the run, on its first report: an error, or empty. Parts that come with the run may be missing.
     std::string check(const nlohmann::ordered_json& report) const;
@@ -63,6 +75,7 @@ class Expression {
 
     // `is_early`: a part that is missing may come with the run.
     std::string check_found(const Find& find, bool is_early) const;
+    tl::expected<void, std::string> end_of_figure(const Words& words, std::size_t at) const;
     bool has_unit() const;
     std::string wrong_value(const std::string& where, bool is_number) const;
     Outcome divide_by_divisor(std::vector<Measure::Term>& terms, const nlohmann::ordered_json& report) const;
@@ -70,6 +83,7 @@ class Expression {
     tl::expected<bool, std::string> holds(const Measure::Term& term) const;
 
     std::string text_;
+    Wanted wanted_kind_ = Wanted::truth;
     Measure measure_;
     std::optional<Measure> divisor_;
     std::optional<std::string> baseline_;

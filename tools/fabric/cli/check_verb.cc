@@ -8,10 +8,10 @@
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
+#include "control/fabric/goal/asserts.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/value_range.hh"
 #include "control/fabric/run/commands.hh"
-#include "control/fabric/scenario/asserts.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
 
@@ -33,6 +33,16 @@ void complain_of(const std::vector<ConfigError>& errors) {
 void keep_largest(EalOptions& largest, const FabricPlan& plan) {
     EalOptions options = eal_options(plan);
     if (options.memory_bytes >= largest.memory_bytes) largest = std::move(options);
+}
+
+// [goal] of the plan's file, where it has one; false: it says what is wrong with it.
+bool read_goal(const FabricPlan& plan, const std::string& file, std::optional<Goal>& goal) {
+    if (!plan.file.scenario.goal) return true;
+    auto made = Goal::of(plan.file.scenario, file);
+    const std::vector<ConfigError> wrong = made ? made->check(plan) : made.error();
+    if (!wrong.empty()) return complain_of(wrong), false;
+    goal = std::move(*made);
+    return true;
 }
 
 bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
@@ -92,8 +102,10 @@ std::optional<Scenario> read_scenario(const Arguments& arguments, const std::str
         return std::nullopt;
     }
     auto asserts = Asserts::of(plan->file.scenario, file, arguments.asserts);
-    if (asserts) return Scenario{file, std::move(*plan), std::move(*asserts)};
-    return complain_of(asserts.error()), std::nullopt;
+    if (!asserts) return complain_of(asserts.error()), std::nullopt;
+    std::optional<Goal> goal;
+    if (!read_goal(*plan, file, goal)) return std::nullopt;
+    return Scenario{file, std::move(*plan), std::move(*asserts), std::move(goal)};
 }
 
 AssertConfig such_that_of(const FindConfig& find) {
@@ -149,6 +161,7 @@ int check_verb(const Arguments& arguments) {
     if (!check_runs(arguments, *plan)) return exit_configuration;
     if (const auto wrong = asserts->check(*plan); !wrong.empty())
         return complain_of(wrong), exit_configuration;
+    if (std::optional<Goal> goal; !read_goal(*plan, file, goal)) return exit_configuration;
     return say("{}", plan_text(*plan, arguments.all)), exit_done;
 }
 

@@ -11,6 +11,7 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/progress_line.hh"
 #include "control/config/text/say.hh"
+#include "control/fabric/goal/ranking.hh"
 #include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/run_once.hh"
@@ -107,6 +108,15 @@ void say_rows(const std::vector<Json>& rows) {
     if (errors != 0) say("{} could not be judged\n", print_count(errors, "run"));
 }
 
+// Writes and says the best point of all rows, where there is a goal. An error's text.
+std::string tell_best(SweepFolder& folder, const std::vector<Json>& rows) {
+    const auto goal = folder.manifest().json.find("goal");
+    if (goal == folder.manifest().json.end()) return {};
+    const Ranking ranking(*goal, judged_points(rows, *goal));
+    say("{}", ranking.text());
+    return folder.write_best(ranking.json());
+}
+
 // [find]: runs one after the other in this process.
 int find(const Arguments& arguments, const Scenario& scenario, const std::string& text) {
     const FindConfig& find = *scenario.plan.file.scenario.find;
@@ -137,7 +147,7 @@ int find(const Arguments& arguments, const Scenario& scenario, const std::string
         const auto asserts = Asserts::of(judged, scenario.file, arguments.asserts);
         if (!asserts) return tl::unexpected(asserts.error().front().text());
         const auto report =
-            run_judged(*plan, *asserts, arguments.duration, [] { return signal_that_came() != 0; });
+            run_judged(*plan, *asserts, nullptr, arguments.duration, [] { return signal_that_came() != 0; });
         if (!report) return tl::unexpected(report.error());
         if (report->is_null()) return tl::unexpected(std::string("interrupted"));
         reports[value] = json_text(*report, 2) + "\n";
@@ -207,8 +217,13 @@ int sweep_verb(const Arguments& arguments) {
                                     (each.schedule ? each.contents.digest() : each.list.digest())));
     auto html = open_page(arguments.html);
     if (!html) return failed(html.error());
+    Json goal;
+    if (scenario->goal) {
+        goal = scenario->goal->json();
+        goal["today"] = values_of_today(*text, arguments.files[0], arguments.sets, config.vary, *points);
+    }
     auto folder = SweepFolder::create(
-        *named, SweepManifest::of(scenario->name(), scenario->plan.file, *text, words, points->size()));
+        *named, SweepManifest::of(scenario->name(), scenario->plan.file, *text, words, points->size(), goal));
     if (!folder) return failed(folder.error());
     say_earlier(*folder);
     watch_signals();
@@ -229,12 +244,16 @@ int sweep_verb(const Arguments& arguments) {
     for (std::size_t run = arguments.shard - 1; run < points->size(); run += arguments.shards)
         rows.push_back(folder->row(run));
     if (const std::string error = folder->write_tables(rows); !error.empty()) return failed(error);
+    say_rows(rows);
+    if (arguments.shards != 1 && scenario->goal)
+        say("best: not known of a shard; do: merge the shards\n");
+    else if (const std::string error = tell_best(*folder, rows); !error.empty())
+        return failed(error);
     if (html->file)
         if (const std::string error =
                 write_text(html->file, sweep_page(folder->manifest().json, rows, html->charts));
             !error.empty())
             return failed(error);
-    say_rows(rows);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", folder->path());
     return std::ranges::any_of(rows, [](const Json& row) { return !row["error"].is_null(); }) ? exit_failed
                                                                                               : exit_done;
@@ -282,6 +301,7 @@ int merge_verb(const Arguments& arguments) {
     }
     if (const std::string error = folder->write_tables(all); !error.empty()) return failed(error);
     say_rows(all);
+    if (const std::string error = tell_best(*folder, all); !error.empty()) return failed(error);
     say("{0}/sweep.csv, {0}/sweep.jsonl\n", arguments.out);
     return exit_done;
 }

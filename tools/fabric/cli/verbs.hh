@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "control/config/text/say.hh"
+#include "control/fabric/goal/asserts.hh"
+#include "control/fabric/goal/goal.hh"
 #include "control/fabric/plan/fabric_plan.hh"
-#include "control/fabric/scenario/asserts.hh"
 #include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/sweep.hh"
 #include "lib/values/units.hh"
@@ -47,6 +48,7 @@ struct Scenario {
     std::string file;
     FabricPlan plan;
     Asserts asserts;
+    std::optional<Goal> goal;
 
     std::string name() const {
         if (!plan.file.scenario.name.empty()) return plan.file.scenario.name;

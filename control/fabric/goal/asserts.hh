@@ -1,4 +1,5 @@
-// The assertions of a scenario: those of its file, then those of the command line.
+// Expressions that a scenario has over its report: its assertions, those of the file and then those of the
+// command line, and the entries of its [goal].
 #pragma once
 
 #include <functional>
@@ -19,6 +20,10 @@ class Asserts {
     static tl::expected<Asserts, std::vector<ConfigError>> of(const ScenarioConfig& scenario,
                                                               const std::string& file,
                                                               const std::vector<std::string>& command_line);
+    // A list of expressions of the file, each `wanted` as a truth or as a figure.
+    static tl::expected<Asserts, std::vector<ConfigError>> of(
+        std::vector<AssertConfig> list, const std::vector<PhaseConfig>& phases, const std::string& file,
+        Expression::Wanted wanted = Expression::Wanted::truth);
     bool empty() const { return list_.empty(); }
 
     // Errors of those that can never be judged: without any run, by the names of its plan.

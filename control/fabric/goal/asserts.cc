@@ -1,4 +1,4 @@
-#include "control/fabric/scenario/asserts.hh"
+#include "control/fabric/goal/asserts.hh"
 
 #include <fmt/format.h>
 
@@ -81,15 +81,22 @@ NamesOf names_of(const FabricPlan& plan) {
 tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(const ScenarioConfig& scenario,
                                                             const std::string& file,
                                                             const std::vector<std::string>& command_line) {
+    std::vector<AssertConfig> all = scenario.asserts;
+    for (const std::string& that : command_line) all.push_back({that, {}, {}, {}});
+    return of(std::move(all), scenario.phases, file);
+}
+
+tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(std::vector<AssertConfig> list,
+                                                            const std::vector<PhaseConfig>& phase_list,
+                                                            const std::string& file,
+                                                            Expression::Wanted wanted) {
     Asserts asserts;
     asserts.file_ = file;
     std::vector<std::string> phases;
-    for (const PhaseConfig& phase : scenario.phases) phases.push_back(phase.name);
-    std::vector<AssertConfig> all = scenario.asserts;
-    for (const std::string& that : command_line) all.push_back({that, {}, {}, {}});
+    for (const PhaseConfig& phase : phase_list) phases.push_back(phase.name);
     std::vector<ConfigError> errors;
-    for (AssertConfig& said : all) {
-        auto expression = Expression::parse(said.that);
+    for (AssertConfig& said : list) {
+        auto expression = Expression::parse(said.that, wanted);
         if (!expression) {
             errors.push_back(error_of(file, said, expression.error()));
             continue;
