@@ -7,12 +7,7 @@
 namespace sluice {
 namespace {
 
-// A curve before it is compiled.
-struct Curve {
-    std::uint64_t min;
-    std::uint64_t max;
-    Chance probability;
-};
+using Curve = CurveValues;
 
 // `least`: two packets, the least min: a queue below is busy, not congested.
 Curve linear(Rate speed, std::uint64_t least) {
@@ -28,9 +23,17 @@ constexpr std::uint64_t two_packets(std::uint32_t mtu) { return std::uint64_t{2}
 constexpr Curve steep{150'000, 1'500'000, Chance::percent(100)};
 constexpr Curve sonic{1U << 20, 2U << 20, Chance::percent(5)};
 
+// The curve of a built-in profile; nothing: the name has none.
+std::optional<Curve> built_in(const std::string& name, Rate speed, std::uint32_t mtu) {
+    if (name == "linear") return linear(speed, two_packets(mtu));
+    if (name == "steep") return steep;
+    if (name == "sonic") return sonic;
+    return std::nullopt;
+}
+
 WredCurve compiled(const Curve& curve) {
     const std::uint64_t parts = certainty * curve.probability.parts_per_billion / Chance::always;
-    return {curve.min, curve.max, parts};
+    return {curve.min_bytes, curve.max_bytes, parts};
 }
 
 WredProfile one_curve(const Curve& curve) {
@@ -40,8 +43,13 @@ WredProfile one_curve(const Curve& curve) {
 }
 
 Curve over(const Curve& base, const WredCurveConfig& configured) {
-    return {configured.min_bytes.value_or(base.min), configured.max_bytes.value_or(base.max),
+    return {configured.min_bytes.value_or(base.min_bytes), configured.max_bytes.value_or(base.max_bytes),
             configured.probability.value_or(base.probability)};
+}
+
+// The base of a profile's green curve.
+Curve base_of(const WredConfig& config, Rate speed, std::uint32_t mtu) {
+    return linear(speed, std::min(two_packets(mtu), config.green.max_bytes.value_or(two_packets(mtu))));
 }
 
 tl::expected<std::optional<WredProfile>, QosProblem> configured(const WredConfig& config,
@@ -50,17 +58,16 @@ tl::expected<std::optional<WredProfile>, QosProblem> configured(const WredConfig
     std::optional<QosProblem> problem;
     const auto curve = [&](const char* key, const Curve& base, const WredCurveConfig& configured) {
         const Curve made = over(base, configured);
-        if (made.min > made.max && !problem)
-            problem =
-                QosProblem{{},
-                           fmt::format("wred.{}.{}_min", name, key),
-                           fmt::format("its min of {} bytes is above its max of {}", made.min, made.max),
-                           fmt::format("write {}_max = {} or more", key, made.min),
-                           "wred-profile"};
+        if (made.min_bytes > made.max_bytes && !problem)
+            problem = QosProblem{
+                {},
+                fmt::format("wred.{}.{}_min", name, key),
+                fmt::format("its min of {} bytes is above its max of {}", made.min_bytes, made.max_bytes),
+                fmt::format("write {}_max = {} or more", key, made.min_bytes),
+                "wred-profile"};
         return made;
     };
-    const std::uint64_t least = std::min(two_packets(mtu), config.green.max_bytes.value_or(two_packets(mtu)));
-    const Curve green = curve("green", linear(speed, least), config.green);
+    const Curve green = curve("green", base_of(config, speed, mtu), config.green);
     WredProfile profile;
     profile.color = {compiled(green), compiled(curve("yellow", green, config.yellow)),
                      compiled(curve("red", green, config.red))};
@@ -94,9 +101,7 @@ tl::expected<std::optional<WredProfile>, QosProblem> wred_profile(const Config& 
                                                                   std::uint32_t mtu) {
     if (const auto found = config.wred.find(name); found != config.wred.end())
         return configured(found->second, name, speed, mtu);
-    if (name == "linear") return one_curve(linear(speed, two_packets(mtu)));
-    if (name == "steep") return one_curve(steep);
-    if (name == "sonic") return one_curve(sonic);
+    if (const auto curve = built_in(name, speed, mtu)) return one_curve(*curve);
     if (name == "none") return std::nullopt;
     return tl::unexpected(
         QosProblem{{},
@@ -104,6 +109,14 @@ tl::expected<std::optional<WredProfile>, QosProblem> wred_profile(const Config& 
                    fmt::format("there is no WRED profile \"{}\"", name),
                    fmt::format("name one of {}, or add [wred.{}]", wred_profile_names, name),
                    "wred-profile"});
+}
+
+std::optional<CurveValues> marking_curve(const Config& config, const std::string& name, Rate speed,
+                                         std::uint32_t mtu) {
+    const auto found = config.wred.find(name);
+    if (found == config.wred.end()) return built_in(name, speed, mtu);
+    const WredConfig& said = found->second;
+    return over(over(base_of(said, speed, mtu), said.green), said.ect);
 }
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 // The WRED and ECN profiles that queues name: those of the configuration and the built-in ones.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 
@@ -20,5 +22,15 @@ constexpr std::string_view wred_profile_names = "linear, steep, sonic, none";
 tl::expected<std::optional<WredProfile>, QosProblem> wred_profile(const Config& config,
                                                                   const std::string& name, Rate speed,
                                                                   std::uint32_t mtu);
+
+// A curve before it is compiled: nothing below min, all from max on, and the chance just below max. Bytes.
+struct CurveValues {
+    std::uint64_t min_bytes = 0, max_bytes = 0;
+    Chance probability;
+    bool operator==(const CurveValues&) const = default;
+};
+// The curve of ECT packets, without a drop precedence, of such a profile; nothing: there is none.
+std::optional<CurveValues> marking_curve(const Config& config, const std::string& name, Rate speed,
+                                         std::uint32_t mtu);
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "control/config/lint/lint_parts.hh"
+#include "control/config/lint/mark_bounds.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice::lint {
@@ -61,13 +62,30 @@ const WredCurve& curve_of(const WredProfile& profile) {
     return profile.has_ect ? profile.ect : profile.color[0];
 }
 
+// The smallest share of the lossless groups whose packets wait in this queue of the port; null: there is
+// none.
+const GroupShare* share_of_queue(const EffectivePort& port, unsigned queue,
+                                 const std::array<GroupShare, classes>& shares) {
+    const GroupShare* share = nullptr;
+    for (unsigned tc = 0; tc < classes; ++tc)
+        if (port.map.tc_to_queue[tc] == queue && shares[tc].lossless != 0 &&
+            (share == nullptr || shares[tc].bytes < share->bytes))
+            share = &shares[tc];
+    return share == nullptr || share->bytes == 0 ? nullptr : share;
+}
+
+// The highest min with which marks come before pauses when all ports are congested.
+std::uint64_t highest_first_mark(const GroupShare& share, std::size_t ports) {
+    return (share.bytes + ports - 1) / ports - 1;
+}
+
 // In the worst case a group's packets wait in equal parts in the queues of `ports` ports.
 void check_first_mark(const std::string& name, unsigned queue, const WredCurve& curve,
                       const GroupShare& share, std::size_t ports, Findings& findings) {
     const std::uint64_t first = curve.min();
     const std::uint64_t congested = first == 0 ? ports : (share.bytes - 1) / first;
     if (congested >= ports) return;
-    const std::uint64_t good = (share.bytes + ports - 1) / ports - 1;
+    const std::uint64_t good = highest_first_mark(share, ports);
     findings.add(
         congested == 0 ? Severity::warning : Severity::note, "ecn-after-pause",
         port_path(name, fmt::format("queue.{}.wred", queue)),
@@ -163,12 +181,8 @@ void check_marking(const Config& config, const EffectiveQos& qos, Findings& find
         for (unsigned n = 0; n < classes; ++n) {
             if (!marks(port, n) || port.wred_profile[n]->mark_at == MarkAt::sojourn) continue;
             check_curve(name, n, port, config.ports.at(name).mtu, findings);
-            const GroupShare* share = nullptr;
-            for (unsigned tc = 0; tc < classes; ++tc)
-                if (port.map.tc_to_queue[tc] == n && shares[tc].lossless != 0 &&
-                    (share == nullptr || shares[tc].bytes < share->bytes))
-                    share = &shares[tc];
-            if (share == nullptr || share->bytes == 0 || !port.queue[n].lossless) continue;
+            const GroupShare* share = share_of_queue(port, n, shares);
+            if (share == nullptr || !port.queue[n].lossless) continue;
             const WredCurve& curve = curve_of(*port.wred_profile[n]);
             check_first_mark(name, n, curve, *share, qos.ports.size(), findings);
             check_last_mark(name, n, curve, *share, findings);
@@ -177,3 +191,18 @@ void check_marking(const Config& config, const EffectiveQos& qos, Findings& find
 }
 
 }  // namespace sluice::lint
+
+namespace sluice {
+
+std::map<std::pair<std::string, unsigned>, MarkBound> mark_bounds(const EffectiveQos& qos) {
+    const auto shares = lint::smallest_shares(qos);
+    std::map<std::pair<std::string, unsigned>, MarkBound> bounds;
+    for (const auto& [name, port] : qos.ports)
+        for (unsigned n = 0; n < classes; ++n)
+            if (const lint::GroupShare* share = lint::share_of_queue(port, n, shares);
+                share != nullptr && port.queue[n].lossless)
+                bounds[{name, n}] = {share->bytes, lint::highest_first_mark(*share, qos.ports.size())};
+    return bounds;
+}
+
+}  // namespace sluice
