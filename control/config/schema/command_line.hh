@@ -106,6 +106,16 @@ template <class Out>
 auto keep_number(std::uint64_t low, std::uint64_t high, Out& out) {
     return keep_within(parse_integer, print_integer, low, high, out);
 }
+// The speed of a port.
+template <class Out>
+auto keep_port_speed(Out& out) {
+    return [&out](const std::string& text) {
+        const auto rate = parse_rate(text);
+        if (rate && !rate->valid_port_speed())
+            return std::string("is not a speed of a port from 1G to 800G, such as 25G");
+        return keep(parse_rate, out)(text);
+    };
+}
 template <class Value, class Out>
 auto keep_one_of(std::initializer_list<std::pair<std::string_view, Value>> known, Out& out) {
     return [words = std::vector(known), &out](const std::string& text) {

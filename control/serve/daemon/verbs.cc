@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "control/config/compile/equal_ports.hh"
 #include "control/config/compile/qos.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/say.hh"
@@ -19,33 +20,11 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned first_lossless = 3;  // class and group, as in the preset
-
-// The buffer with so many ports, all alike.
-EffectiveQos qos_with(const HeadroomQuestion& question, unsigned ports) {
-    Config config = question.config;
-    for (unsigned n = 0; n < ports; ++n) config.ports[fmt::format("p{}", n)] = config.port_defaults;
-    return effective_qos(config);
-}
-
-bool fits(const HeadroomQuestion& question, unsigned ports) {
-    return qos_with(question, ports).problems.empty();
-}
-
-unsigned ports_that_fit(const HeadroomQuestion& question) {
-    unsigned fitting = 0, too_many = max_ports + 1;
-    while (too_many - fitting > 1) {
-        const unsigned middle = fitting + (too_many - fitting) / 2;
-        (fits(question, middle) ? fitting : too_many) = middle;
-    }
-    return fitting;
-}
-
 // The lossless classes' pool with this number of ports.
 std::string shares_line(const HeadroomQuestion& question, unsigned ports) {
-    const EffectiveQos qos = qos_with(question, ports);
+    const EffectiveQos qos = effective_qos(with_equal_ports(question.config, ports));
     const EffectivePool& pool =
-        *qos.pool(PoolDirection::ingress, qos.ports.begin()->second.group[first_lossless].pool);
+        *qos.pool(PoolDirection::ingress, qos.ports.begin()->second.group[lossless_classes(1).front()].pool);
     const std::uint64_t cell = qos.cell.bytes();
     return fmt::format("{:>8}{:>14}{:>14}{:>14}{:>14}\n", ports, pool.size_cells * cell,
                        pool.reserved_cells * cell, pool.headroom_cells * cell,
@@ -53,7 +32,7 @@ std::string shares_line(const HeadroomQuestion& question, unsigned ports) {
 }
 
 std::string buffer_table(const HeadroomQuestion& question) {
-    const unsigned most = ports_that_fit(question);
+    const unsigned most = equal_ports_that_fit(question.config);
     std::string text = fmt::format("\na buffer of {}, where each port has {} lossless {}",
                                    print_size(question.config.buffer_size_bytes), question.lossless_classes,
                                    question.lossless_classes == 1 ? "class" : "classes");
@@ -68,10 +47,8 @@ std::string buffer_table(const HeadroomQuestion& question) {
 
 std::string headroom_answer(HeadroomQuestion question) {
     PortConfig& port = question.config.port_defaults;
-    port.pfc.emplace();
-    for (unsigned n = 0; n < question.lossless_classes; ++n)
-        port.pfc->push_back(static_cast<ClassId>((first_lossless + n) % classes));
-    const Headroom needed = qos_with(question, 1).ports.begin()->second.headroom;
+    port.pfc = lossless_classes(static_cast<unsigned>(question.lossless_classes));
+    const Headroom needed = port_headroom(question.config, port);
     HeadroomInputs theirs = needed.inputs;
     theirs.flavour = HeadroomFlavour::sonic;
     return fmt::format("headroom of a lossless class at {}, {}, MTU {} (bytes)\n{}", print_rate(port.speed),
@@ -127,13 +104,7 @@ std::string write_page(const std::string& report, const std::string& output, boo
 std::vector<Option> headroom_options(HeadroomQuestion& question) {
     PortConfig& port = question.config.port_defaults;
     return {
-        {"speed", "RATE", "of the port: 400G",
-         [&port](const std::string& text) {
-             const auto rate = parse_rate(text);
-             if (rate && !rate->valid_port_speed())
-                 return std::string("is not a speed of a port from 1G to 800G, such as 25G");
-             return keep(parse_rate, port.speed)(text);
-         }},
+        {"speed", "RATE", "of the port: 400G", keep_port_speed(port.speed)},
         {"cable", "LENGTH", "one way: 100m; default: 5m",
          keep_within(parse_length, print_length, 0, HeadroomInputs::max_cable_m, port.cable_m)},
         {"mtu", "BYTES", "IP MTU, of us and of the peer; default: 9100",
