@@ -13,11 +13,6 @@
 namespace sluice::lint {
 namespace {
 
-// IP header, UDP, BTH, RETH (the longest that a READ, SEND or WRITE has) and ICRC.
-std::uint32_t ip_bytes(const HostConfig& host) {
-    return host.mtu + (host.address.is_v6 ? 40 : 20) + 8 + 12 + 16 + 4;
-}
-
 void check_rates(const std::string& name, const HostConfig& host, const PortConfig& port,
                  Findings& findings) {
     if (host.rate_min && host.rate_min->bits_per_second > port.speed.bits_per_second)
@@ -57,7 +52,7 @@ bool says_mtu(const std::string& name, const HostConfig& host, const Config& con
 // Reports the host's MTU, or the port's when the host has the default.
 void check_mtu(const std::string& name, const HostConfig& host, const PortConfig& port, const Config& config,
                Findings& findings) {
-    const std::uint32_t bytes = ip_bytes(host);
+    const std::uint32_t bytes = longest_ip_bytes(host);
     if (bytes <= port.mtu) return;
     std::uint32_t fitting = host.mtu;
     while (fitting >= 256 && bytes - host.mtu + fitting > port.mtu) fitting = std::bit_floor(fitting - 1);

@@ -101,4 +101,9 @@ std::size_t queue_pairs_of(const Config& config, std::string_view host) {
     return count;
 }
 
+// IP header, UDP, BTH, RETH (the longest that a READ, SEND or WRITE has) and ICRC.
+std::uint32_t longest_ip_bytes(const HostConfig& host) {
+    return host.mtu + (host.address.is_v6 ? 40 : 20) + 8 + 12 + 16 + 4;
+}
+
 }  // namespace sluice

@@ -30,4 +30,7 @@ std::string endless_flow(const Config& config);
 // Queue pairs of a host, in all flows and both directions.
 std::size_t queue_pairs_of(const Config& config, std::string_view host);
 
+// The longest IP packet of a host's data.
+std::uint32_t longest_ip_bytes(const HostConfig& host);
+
 }  // namespace sluice
