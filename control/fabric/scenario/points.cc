@@ -39,6 +39,12 @@ std::vector<std::string> SweepPoint::sets(const VaryConfig& vary, std::vector<st
     return sets;
 }
 
+nlohmann::ordered_json SweepPoint::row_values(const VaryConfig& vary) const {
+    auto made = nlohmann::ordered_json::object();
+    for (std::size_t n = 0; n < values.size(); ++n) made[vary.axes[n].path] = plain(values[n]);
+    return made;
+}
+
 std::string SweepPoint::text(const VaryConfig& vary) const {
     std::string text;
     for (std::size_t n = 0; n < values.size(); ++n)

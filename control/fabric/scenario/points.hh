@@ -20,6 +20,8 @@ struct SweepPoint {
 
     // The arguments of --set, after `sets`.
     std::vector<std::string> sets(const VaryConfig& vary, std::vector<std::string> sets = {}) const;
+    // By path, as rows have them.
+    nlohmann::ordered_json row_values(const VaryConfig& vary) const;
     // "switch.default.buffer.size = 4MB, seed 2".
     std::string text(const VaryConfig& vary) const;
 };

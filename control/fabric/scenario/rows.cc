@@ -126,19 +126,25 @@ std::vector<std::pair<std::string, Json>> columns_of(const Json& row) {
 
 }  // namespace
 
-Json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
-              const tl::expected<Json, std::string>& report) {
-    Json row = {{"run", run},
+bool RowHead::is_of(const Json& row) const {
+    if (row.is_null()) return false;
+    const auto own = row.find("trial");
+    const bool same_trial = own == row.end() ? trial.empty() : *own == trial;
+    return same_trial && row["run"] == run && row["seed"] == seed && row["values"] == values;
+}
+
+Json make_row(const RowHead& head, const std::string& mark, const tl::expected<Json, std::string>& report) {
+    Json row = {{"run", head.run},
                 {"version", SLUICE_VERSION},
                 {"fingerprint", mark},
-                {"seed", point.seed},
-                {"values", Json::object()},
+                {"seed", head.seed},
+                {"values", head.values},
                 {"met", report && all_met((*report)["asserts"])},
                 {"figures", report ? figures_of(*report) : Json::object()},
                 {"asserts", Json::array()},
                 {"error", report ? Json() : Json(report.error())}};
-    for (std::size_t n = 0; n < point.values.size(); ++n)
-        row["values"][vary.axes[n].path] = plain(point.values[n]);
+    if (!head.trial.empty()) row["trial"] = head.trial;
+    if (head.counts_packets) row["packets"] = report ? (*report)["ledger"]["sent"] : Json(0);
     if (!report) return row;
     for (const Json& each : (*report)["asserts"])
         row["asserts"].push_back({{"that", each["that"]},
@@ -178,6 +184,8 @@ const JsonShape& shape_of_row() {
                                  {"goal?.least.#.where", part::text},
                                  {"goal?.least.#.wrong", part::text},
                                  {"error", part::text | part::null},
+                                 {"trial?", part::text},
+                                 {"packets?", part::count},
                                  {"*", part::any}};
     return shape;
 }

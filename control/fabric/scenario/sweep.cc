@@ -31,13 +31,12 @@ struct Shared {
 };
 
 // The row of one run; null: it was interrupted.
-nlohmann::ordered_json run_point(std::size_t run, std::string_view text, const std::string& file,
-                                 const SweepPoint& point, const VaryConfig& vary, const std::string& mark,
-                                 const SweepOptions& options) {
+nlohmann::ordered_json run_point(std::string_view text, const std::string& file, const SweepRun& run,
+                                 const std::string& mark, const SweepOptions& options) {
     const auto row_of = [&](const tl::expected<nlohmann::ordered_json, std::string>& report) {
-        return make_row(run, point, vary, mark, report);
+        return make_row(run.row, mark, report);
     };
-    auto plan = plan_of(text, file, point.sets(vary, options.sets), options.force);
+    auto plan = plan_of(text, file, run.sets, run.force);
     if (!plan) return row_of(tl::unexpected(plan.error().front()));
     const auto asserts = Asserts::of(plan->file.scenario, file, options.asserts);
     if (!asserts) return row_of(tl::unexpected(asserts.error().front().text()));
@@ -73,17 +72,29 @@ tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text
 }
 
 SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const std::string& file,
-                      const std::vector<SweepPoint>& points, const VaryConfig& vary,
-                      const EalOptions& eal_options, const SweepOptions& options) {
+                      const std::vector<SweepPoint>& points, const VaryConfig& vary, const EalOptions& eal,
+                      const SweepOptions& options) {
+    std::vector<std::size_t> own;  // of this shard
+    for (std::size_t run = options.shard - 1; run < points.size(); run += options.shards) own.push_back(run);
+    const auto run_of = [&](std::size_t run) {
+        const SweepPoint& point = points[run];
+        return SweepRun{{run, point.seed, point.row_values(vary), {}, false},
+                        point.sets(vary, options.sets),
+                        options.force};
+    };
+    return run_rows(folder, text, file, own, run_of, eal, options);
+}
+
+SweepResult run_rows(const SweepFolder& folder, std::string_view text, const std::string& file,
+                     const std::vector<std::size_t>& runs,
+                     const std::function<SweepRun(std::size_t run)>& run_of, const EalOptions& eal_options,
+                     const SweepOptions& options) {
     SweepResult result;
     const std::string& mark = folder.manifest().fingerprint;
-    std::vector<std::size_t> left;  // runs of this shard that have no row
-    std::size_t own = 0;
-    for (std::size_t run = options.shard - 1; run < points.size(); run += options.shards) {
-        if (!folder.has(run)) left.push_back(run);
-        ++own;
-    }
-    result.kept = own - left.size();
+    std::vector<std::size_t> left;  // runs that have no row
+    for (const std::size_t run : runs)
+        if (!folder.has(run) || !run_of(run).row.is_of(folder.row(run))) left.push_back(run);
+    result.kept = runs.size() - left.size();
     void* const memory =
         mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
@@ -100,7 +111,7 @@ SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const st
             const std::size_t at = shared->next.fetch_add(1, std::memory_order_relaxed);
             if (at >= left.size()) break;
             const std::size_t run = left[at];
-            const auto row = run_point(run, text, file, points[run], vary, mark, options);
+            const auto row = run_point(text, file, run_of(run), mark, options);
             if (row.is_null()) break;
             if (const std::string error = folder.write_row(run, row); !error.empty())
                 return complain("sluice-fabric: {}\n", error), 1;
@@ -129,7 +140,7 @@ SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const st
     for (const pid_t pid : workers) {
         int status = 0;
         while (waitpid(pid, &status, WNOHANG) == 0) {
-            options.progress(result.kept + shared->done.load(std::memory_order_relaxed), own);
+            options.progress(result.kept + shared->done.load(std::memory_order_relaxed), runs.size());
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
         if (WIFSIGNALED(status))

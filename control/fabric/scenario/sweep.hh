@@ -32,6 +32,13 @@ struct SweepResult {
     std::size_t kept = 0;  // rows that were there already
 };
 
+// One run of several.
+struct SweepRun {
+    RowHead row;
+    std::vector<std::string> sets;  // all of them, in order
+    bool force = false;             // although it is not lossless, or may deadlock
+};
+
 // The plan of a point, or its errors, a line each. `force`: although it is not lossless, or may deadlock.
 tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text, const std::string& file,
                                                            const std::vector<std::string>& sets, bool force);
@@ -40,5 +47,13 @@ tl::expected<FabricPlan, std::vector<std::string>> plan_of(std::string_view text
 SweepResult run_sweep(const SweepFolder& folder, std::string_view text, const std::string& file,
                       const std::vector<SweepPoint>& points, const VaryConfig& vary, const EalOptions& eal,
                       const SweepOptions& options);
+
+// The runs of these numbers that have no row yet, likewise. `run_of`: in any process; the row's head says
+// which row is this run's. Progress counts these runs alone. Asserts, duration and jobs are those of the
+// options.
+SweepResult run_rows(const SweepFolder& folder, std::string_view text, const std::string& file,
+                     const std::vector<std::size_t>& runs,
+                     const std::function<SweepRun(std::size_t run)>& run_of, const EalOptions& eal,
+                     const SweepOptions& options);
 
 }  // namespace sluice::fabric

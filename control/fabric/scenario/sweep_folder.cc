@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -24,9 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* manifest_name = "sweep.json";
-constexpr const char* lines_name = "sweep.jsonl";
-constexpr const char* table_name = "sweep.csv";
+constexpr const char* manifest_name = files_of_sweep[0];
+constexpr const char* lines_name = files_of_sweep[1];
+constexpr const char* table_name = files_of_sweep[2];
 
 std::string row_name(std::size_t run) { return fmt::format("runs/{:06}.json", run); }
 
@@ -171,21 +170,20 @@ tl::expected<SweepFolder, std::string> SweepFolder::create(const std::string& pa
     auto folder = OutputFolder::open(path);
     if (!folder) return tl::unexpected(folder.error());
     SweepFolder made(std::move(*folder), std::move(manifest));
-    constexpr std::array own{manifest_name, lines_name, table_name};
-    const auto before = read_config_file(made.folder_.file(manifest_name));
+    const std::vector<std::string>& own = made.manifest_.files;
+    const auto before = read_config_file(made.folder_.file(own[0]));
     const auto known = before ? SweepManifest::parse(*before) : tl::unexpected(std::string());
     const bool goes_on = known && known->text == made.manifest_.text;
     const bool has_best = goes_on && *before != made.manifest_.text;
     const bool is_to_write = !goes_on || made.manifest_.json.contains("goal");
     std::string error = made.folder_.no_way_to(row_name(0));
-    for (const char* name : own)
+    for (const std::string& name : own)
         if (error.empty() && (is_to_write || name != own[0])) error = made.folder_.refusal(name);
-    for (const char* name : own)
+    for (const std::string& name : own)
         if (error.empty() && before && !goes_on) error = made.put_aside(name);
     if (error.empty()) error = make_folder(made.folder_.file("runs"));
     if (error.empty()) error = made.look_at_rows();
-    if (error.empty() && (!goes_on || has_best))
-        error = made.folder_.write(manifest_name, made.manifest_.text);
+    if (error.empty() && (!goes_on || has_best)) error = made.folder_.write(own[0], made.manifest_.text);
     if (!error.empty()) return tl::unexpected(std::move(error));
     return made;
 }
@@ -228,7 +226,11 @@ std::string SweepFolder::write_row(std::size_t run, const Json& row) const {
 
 std::string SweepFolder::write_best(Json best) {
     manifest_.json["best"] = std::move(best);
-    return folder_.write(manifest_name, text_of(manifest_.json));
+    return folder_.write(manifest_.files[0], text_of(manifest_.json));
+}
+
+std::string SweepFolder::write(const std::string& name, std::string_view text) {
+    return folder_.write(name, text);
 }
 
 std::string SweepFolder::write_tables(const std::vector<Json>& rows) {

@@ -1,4 +1,4 @@
-// The folder of a sweep: its manifest, and the rows that count.
+// The folder of a sweep, or of a search for advice: its manifest, and the rows that count.
 //
 // DIR/sweep.json, the manifest, has the question, the goal and the number of runs, and after the last run the
 // best point; DIR/runs/NNNNNN.json has the
@@ -7,8 +7,10 @@
 // rows in the order of points. Errors are sentences.
 #pragma once
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -19,8 +21,13 @@
 
 namespace sluice::fabric {
 
+// Names of what a sweep writes into its folder, the manifest first.
+inline constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
+
 struct SweepManifest {
-    std::string text;             // of sweep.json without `best`; the same in every shard
+    // Of its folder, beside rows; the first is the manifest's.
+    std::vector<std::string> files{files_of_sweep.begin(), files_of_sweep.end()};
+    std::string text;             // of the manifest without `best`; the same in every shard
     nlohmann::ordered_json json;  // with `best`, if it is there
     std::string fingerprint;
     std::size_t runs = 0;
@@ -49,6 +56,8 @@ class SweepFolder {
     // Puts the best point (Ranking::json) into the manifest.
     std::string write_best(nlohmann::ordered_json best);
     std::string write_tables(const std::vector<nlohmann::ordered_json>& rows);
+    // One of the manifest's files.
+    std::string write(const std::string& name, std::string_view text);
 
   private:
     SweepFolder(OutputFolder folder, SweepManifest manifest)
@@ -69,10 +78,22 @@ struct SweepRows {
 };
 tl::expected<SweepRows, std::string> read_sweep(const std::string& path);
 
-// The result of a run in one line: run, version, fingerprint, seed, values, met, figures, asserts, error, and
-// with a goal goal{keep[], least[]} (goal.hh).
-nlohmann::ordered_json make_row(std::size_t run, const SweepPoint& point, const VaryConfig& vary,
-                                const std::string& fingerprint,
+// What a row says of its run before the result.
+struct RowHead {
+    std::size_t run = 0;
+    std::uint64_t seed = 1;
+    nlohmann::ordered_json values;  // by path
+    std::string trial;              // the name of a run that the values do not tell; empty: they do
+    bool counts_packets = false;
+
+    // The row is of this run, as far as its head says.
+    bool is_of(const nlohmann::ordered_json& row) const;
+};
+
+// The result of a run in one line: run, version, fingerprint, seed, values, met, figures, asserts, error,
+// with a goal goal{keep[], least[]} (goal.hh), and if the head says so trial, and packets, the frames that
+// hosts sent.
+nlohmann::ordered_json make_row(const RowHead& head, const std::string& fingerprint,
                                 const tl::expected<nlohmann::ordered_json, std::string>& report);
 
 // The least that a row from a file has.

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <span>
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
-#include "control/config/text/progress_line.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/goal/ranking.hh"
 #include "control/fabric/scenario/files.hh"
@@ -20,7 +18,8 @@
 #include "control/report/figures/assertions.hh"
 #include "control/report/figures/text_table.hh"
 #include "control/report/page/report_page.hh"
-#include "dataplane/base/file_roles.hh"
+#include "dataplane/base/output_folder.hh"
+#include "tools/fabric/cli/sweeps.hh"
 #include "tools/fabric/cli/verbs.hh"
 
 namespace sluice::fabric {
@@ -28,49 +27,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of what a sweep or a search writes into its folder.
-constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
+// Names of what a search writes into its folder.
 constexpr std::array files_of_search{"holds/report.json", "fails/report.json", "find.json"};
-
-// The folder for all files; nothing: it says why not.
-std::optional<std::string> folder_for(const Arguments& arguments, std::span<const char* const> names) {
-    std::string folder = arguments.out;
-    if (folder.empty()) {
-        const auto name = folder_name(arguments.files[0]);
-        if (!name) return failed(name.error()), std::nullopt;
-        folder = "out/" + *name;
-    }
-    FileRoles roles;
-    roles.reads("the scenario", arguments.files[0]);
-    for (const char* name : names) roles.writes("--out", folder + "/" + name);
-    roles.writes("--html", arguments.html);
-    if (const std::string clash = roles.clash_text(); !clash.empty()) return failed(clash), std::nullopt;
-    return folder;
-}
-
-// On a terminal, with the time left.
-class SweepProgress {
-  public:
-    void show(std::size_t done, std::size_t of) {
-        if (!line_.is_due()) return;
-        if (!first_) first_ = done;
-        std::string left;
-        if (done > *first_)
-            left = fmt::format(", about {:.0f} s left", line_.seconds() * static_cast<double>(of - done) /
-                                                            static_cast<double>(done - *first_));
-        line_.show(fmt::format("{} of {} runs{}   ", done, of, left));
-    }
-
-  private:
-    std::optional<std::size_t> first_;  // runs that were done before
-    ProgressLine line_;
-};
-
-void say_earlier(const SweepFolder& folder) {
-    if (!folder.earlier().empty())
-        say("rows of an earlier sweep, of another file, other words or another version, are now in {}\n",
-            folder.earlier());
-}
 
 // Every run in a line; of many those of which an assertion is false.
 void say_rows(const std::vector<Json>& rows) {
@@ -209,12 +167,7 @@ int sweep_verb(const Arguments& arguments) {
     if (!eal) return exit_configuration;
     SweepOptions options = arguments;
     options.is_stopped = [] { return signal_that_came() != 0; };
-    std::vector<std::string> words = arguments.sets;
-    words.insert(words.end(), arguments.asserts.begin(), arguments.asserts.end());
-    if (arguments.duration) words.push_back(std::to_string(arguments.duration->ps));
-    for (const WorkloadPlan& each : scenario->plan.workloads)
-        words.push_back(fmt::format("{}: {:016x}", each.path,
-                                    (each.schedule ? each.contents.digest() : each.list.digest())));
+    const std::vector<std::string> words = words_of_rows(arguments, scenario->plan);
     auto html = open_page(arguments.html);
     if (!html) return failed(html.error());
     Json goal;
