@@ -19,6 +19,8 @@ LAB = "root, namespaces and seconds of real time"
 
 DECLARED = {
     ("README.md", "tools/package && apt install ./out/package/sluice_*.deb"): Declared("root, minutes; tests/packaging/package_test.py does it with --long"),
+    ("README.md", "sluice-fabric advise --ports 32 --speed 400G --buffer 64MB --cable 100m --incast 16 --out out/advice --jobs 2"):
+        Declared("a minute of processor time", long=True),
     ("control/switch/kernel/manual.md", "build/sluiced --config conf/kernel.toml --socket out/sluice.sock &"): Declared(NAMESPACES.format("kernel_test.py")),
     ("control/switch/kernel/manual.md", "ip address add 10.0.1.1/24 dev h1"): Declared(NAMESPACES.format("tap_test.py")),
     ("dataplane/README.md", "sluicectl worker meter on; sleep 4; sluicectl worker show"):

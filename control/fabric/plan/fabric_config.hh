@@ -138,6 +138,28 @@ struct FindConfig {
     const std::string& path() const { return least.empty() ? most : least; }
 };
 
+// [advise]: what `sluice-fabric advise` may change, and how much it may run.
+struct AdviseConfig {
+    static constexpr std::size_t max_keys = 8;     // of groups and ranges
+    static constexpr std::size_t max_values = 64;  // of one key
+
+    // Keys that go together: thresholds of marks, alpha of lossless priority groups, constants of hosts.
+    enum class Group : std::uint8_t { wred, alpha, dcqcn };
+    // The values of one key: a range as ValueRange reads it, or a list.
+    struct Range {
+        std::string path;
+        std::string range;                // "LOW..HIGH", perhaps with "xN" and "log"; empty: a list
+        std::vector<std::string> values;  // of a list, each as --set takes it
+        SourcePlace place;
+    };
+    std::optional<std::vector<Group>> groups;  // nothing: those that the file has; none beside ranges
+    std::uint32_t seeds = 5;                   // of a point at most, in [5, 50]
+    std::uint64_t runs = 200;                  // in all, in [1, 100'000]
+    std::vector<Range> ranges;                 // in the file's order
+    SourcePlace place;
+};
+std::string_view to_string(AdviseConfig::Group group);
+
 // The keys of a scenario: its question, phases and assertions, the axes of a sweep or a search, and the goal
 // by which a sweep names its best point.
 struct ScenarioConfig {
@@ -147,6 +169,7 @@ struct ScenarioConfig {
     VaryConfig vary;
     std::optional<FindConfig> find;
     std::optional<GoalConfig> goal;
+    std::optional<AdviseConfig> advise;
 };
 
 // [results]: what a run tells beyond its usual report.
@@ -193,7 +216,7 @@ FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
 
-// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find], [goal]
+// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find], [goal], [advise]
 // and [[assert]].
 std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 

@@ -14,19 +14,6 @@ using schema::Rows;
 constexpr std::size_t max_axes = 16;
 constexpr std::size_t max_values = 10'000;
 
-// A value as --set takes it.
-std::string text_of(const toml::node& node) {
-    if (const auto* string = node.as_string()) return toml_string(string->get());
-    std::ostringstream out;
-    node.visit([&](const auto& value) {
-        if constexpr (toml::is_table<decltype(value)>)
-            out << toml::toml_formatter(value, toml::format_flags::none);
-        else
-            out << value;
-    });
-    return out.str();
-}
-
 void read_axis(const toml::node& node, Context& context, const std::string& path, VaryConfig& vary) {
     const auto refuse = [&](std::string wrong) {
         context.refuse(node.source(), schema::show(node) + " " + std::move(wrong),
@@ -36,7 +23,7 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
     VaryConfig::Axis axis{path, {}};
     if (const toml::array* list = node.as_array()) {
         if (list->empty() || list->size() > max_values) return refuse("is empty, or too long");
-        for (const toml::node& value : *list) axis.values.push_back(text_of(value));
+        for (const toml::node& value : *list) axis.values.push_back(set_text(value));
     } else if (const auto* text = node.as_string()) {
         const auto range = ValueRange::parse(text->get());
         if (!range) return refuse("is not a range: " + range.error());
@@ -47,19 +34,14 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
     vary.axes.push_back(std::move(axis));
 }
 
-// True for a path of [vary], [find] or [goal], which says nothing of a run.
-bool is_about_the_sweep(std::string_view path) {
-    const std::string_view section = path.substr(0, path.find('.'));
-    return section == "vary" || section == "find" || section == "goal";
-}
-
 schema::Type<std::string> expression_text(std::string example) {
     return schema::text("an expression", 1, 1024, std::move(example));
 }
 schema::Type<std::string> phase_text() { return schema::text("a phase's name", 0, 32, "incast"); }
 
-// In the file's order: TOML++ sorts keys.
-void read_axes(const toml::table& table, Context& context, const std::string& path, VaryConfig& vary) {
+using PathUse = std::function<void(const std::string& path, const toml::node& node)>;
+
+void each_below(const toml::table& table, Context& context, const std::string& path, const PathUse& use) {
     std::vector<std::pair<const toml::key*, const toml::node*>> members;
     for (const auto& [key, value] : table) members.emplace_back(&key, &value);
     std::ranges::stable_sort(members, {}, [](const auto& member) {
@@ -71,11 +53,9 @@ void read_axes(const toml::table& table, Context& context, const std::string& pa
         const std::string below =
             path.empty() ? std::string(key->str()) : path + "." + std::string(key->str());
         if (const toml::table* child = value->as_table())
-            read_axes(*child, context, below, vary);
-        else if (path.empty() && (key->str() == "sample" || key->str() == "seeds"))
-            continue;
+            each_below(*child, context, below, use);
         else
-            read_axis(*value, context, below, vary);
+            use(below, *value);
     }
 }
 
@@ -101,6 +81,27 @@ schema::Type<GoalConfig::Entry> goal_entry(const char* key, std::string example)
 }
 
 }  // namespace
+
+void for_each_path(const toml::table& table, Context& context, const PathUse& use) {
+    each_below(table, context, {}, use);
+}
+
+std::string set_text(const toml::node& node) {
+    if (const auto* string = node.as_string()) return toml_string(string->get());
+    std::ostringstream out;
+    node.visit([&](const auto& value) {
+        if constexpr (toml::is_table<decltype(value)>)
+            out << toml::toml_formatter(value, toml::format_flags::none);
+        else
+            out << value;
+    });
+    return out.str();
+}
+
+bool is_about_the_sweep(std::string_view path) {
+    const std::string_view section = path.substr(0, path.find('.'));
+    return section == "vary" || section == "find" || section == "goal" || section == "advise";
+}
 
 Rows<PhaseConfig> phase_rows() {
     using P = PhaseConfig;
@@ -168,7 +169,9 @@ void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
     };
     read_count("sample", 1'000'000, vary.sample);
     read_count("seeds", 10'000, vary.seeds);
-    read_axes(*table, context, {}, vary);
+    for_each_path(*table, context, [&](const std::string& path, const toml::node& value) {
+        if (path != "sample" && path != "seeds") read_axis(value, context, path, vary);
+    });
 }
 
 void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml::table& document) {
@@ -213,6 +216,11 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
                    "write a figure, as least = [\"max flows.*.slowdown_permille.p99\"]");
         if (scenario.find) refuse("goal", "there is [find], too: a search has such_that", "write two files");
     }
+    if (scenario.advise)
+        for (const char* other : {"vary", "find"})
+            if (document.get(other) != nullptr)
+                refuse("advise", fmt::format("there is [{}], too: advice chooses its own points", other),
+                       "write two files");
     for (const VaryConfig::Axis& axis : scenario.vary.axes) {
         if (is_about_the_sweep(axis.path))
             refuse("vary", fmt::format("{} says nothing of a run", in_quotes(axis.path)),

@@ -17,8 +17,9 @@ namespace {
 constexpr std::string_view switch_section = "switch.";
 
 // By its `name`, or by its index.
-toml::node* element_of(toml::array& list, std::string_view part) {
-    for (toml::node& element : list) {
+template <class List>
+auto element_of(List& list, std::string_view part) -> decltype(list.get(0)) {
+    for (auto& element : list) {
         const toml::table* table = element.as_table();
         const toml::node* name = table == nullptr ? nullptr : table->get("name");
         if (name != nullptr && name->value<std::string_view>() == part) return &element;
@@ -61,15 +62,6 @@ std::string put_set(toml::table& document, std::string_view text) {
     }
 }
 
-// The pattern of switches that a set has; empty: none.
-std::string pattern_of(std::string_view set) {
-    const std::string_view path = set.substr(0, set.find('='));
-    if (!path.starts_with(switch_section)) return {};
-    const std::string_view rest = path.substr(switch_section.size()), name = rest.substr(0, rest.find('.'));
-    return name.size() < rest.size() && name.find_first_of("*?") != name.npos ? std::string(name)
-                                                                              : std::string();
-}
-
 // The set once for each switch that matches; the reason why there is none.
 tl::expected<std::vector<std::string>, std::string> expanded(
     const std::string& set, const std::string& pattern,
@@ -90,6 +82,28 @@ tl::expected<std::vector<std::string>, std::string> expanded(
 }
 
 }  // namespace
+
+std::string pattern_of(std::string_view set_or_path) {
+    const std::string_view path = set_or_path.substr(0, set_or_path.find('='));
+    if (!path.starts_with(switch_section)) return {};
+    const std::string_view rest = path.substr(switch_section.size()), name = rest.substr(0, rest.find('.'));
+    return name.size() < rest.size() && name.find_first_of("*?") != name.npos ? std::string(name)
+                                                                              : std::string();
+}
+
+const toml::node* node_at(const toml::table& document, std::string_view path) {
+    const toml::node* at = &document;
+    while (at != nullptr) {
+        const std::size_t dot = path.find('.');
+        const std::string_view part = path.substr(0, dot);
+        const toml::table* table = at->as_table();
+        const toml::array* list = at->as_array();
+        at = table != nullptr ? table->get(part) : list != nullptr ? element_of(*list, part) : nullptr;
+        if (dot == path.npos) return at;
+        path.remove_prefix(dot + 1);
+    }
+    return nullptr;
+}
 
 tl::expected<void, ConfigError> put_sets(toml::table& document, const std::vector<std::string>& sets,
                                          const SwitchNames& switches) {

@@ -41,6 +41,8 @@ constexpr std::array units{
 
 std::optional<std::uint64_t> ValueRange::value(std::string_view text) const { return unit_->read(text); }
 std::string ValueRange::text(std::uint64_t value) const { return unit_->print(value); }
+bool ValueRange::is_integer() const { return unit_ == &units.front(); }
+bool ValueRange::is_size() const { return unit_ == &units.back(); }
 
 tl::expected<ValueRange, std::string> ValueRange::parse(std::string_view text) {
     ValueRange range;

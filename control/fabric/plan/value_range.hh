@@ -21,7 +21,12 @@ class ValueRange {
     std::optional<std::uint64_t> value(std::string_view text) const;
 
     // The text has steps ("x5"), or "log".
-    bool has_steps() const { return count_ != 0 || logarithmic_; }
+    bool has_steps() const { return has_count() || is_logarithmic(); }
+    bool has_count() const { return count_ != 0; }
+    bool is_logarithmic() const { return logarithmic_; }
+    // The values are integers, without a unit.
+    bool is_integer() const;
+    bool is_size() const;
     std::uint64_t low() const { return low_; }
     std::uint64_t high() const { return high_; }
     // Both ends included, at equal distances or, with "log", ratios; 2 where the text does not say.

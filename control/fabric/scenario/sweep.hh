@@ -32,7 +32,7 @@ struct SweepResult {
     std::size_t kept = 0;  // rows that were there already
 };
 
-// One run of several.
+// A run among several.
 struct SweepRun {
     RowHead row;
     std::vector<std::string> sets;  // all of them, in order

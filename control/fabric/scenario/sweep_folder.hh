@@ -25,7 +25,7 @@ namespace sluice::fabric {
 inline constexpr std::array files_of_sweep{"sweep.json", "sweep.jsonl", "sweep.csv"};
 
 struct SweepManifest {
-    // Of its folder, beside rows; the first is the manifest's.
+    // Names of the files of its folder, beside rows; the first is the manifest's.
     std::vector<std::string> files{files_of_sweep.begin(), files_of_sweep.end()};
     std::string text;             // of the manifest without `best`; the same in every shard
     nlohmann::ordered_json json;  // with `best`, if it is there
@@ -56,7 +56,7 @@ class SweepFolder {
     // Puts the best point (Ranking::json) into the manifest.
     std::string write_best(nlohmann::ordered_json best);
     std::string write_tables(const std::vector<nlohmann::ordered_json>& rows);
-    // One of the manifest's files.
+    // Writes a file that the manifest names.
     std::string write(const std::string& name, std::string_view text);
 
   private:

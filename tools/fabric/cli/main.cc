@@ -75,8 +75,8 @@ std::string keep_shard(Arguments& out, const std::string& text) {
 }
 
 std::vector<Option> options_of(Arguments& out) {
-    constexpr std::uint64_t max_jobs = 1024, max_threads = 64;
-    return {
+    constexpr std::uint64_t max_jobs = 1024, max_threads = 64, max_advise_runs = 10'000;
+    std::vector<Option> options{
         {"out", "DIR", "where files are written; default: out/fabric for a run, out/sweep for a sweep",
          keep(out.out)},
         {"all", "", "prints tables whole that are long", keep(out.all)},
@@ -100,7 +100,10 @@ std::vector<Option> options_of(Arguments& out) {
         {"force", "", "runs what is not lossless, or may deadlock, although check says so", keep(out.force)},
         {"threads", "N", "lets up to 64 threads share the switches of a run; what it comes to stays the same",
          keep_number(1, max_threads, out.threads)},
-        {"jobs", "N", "lets a sweep run so many of its points at once", keep_number(1, max_jobs, out.jobs)},
+        {"jobs", "N", "lets a sweep or advise run so many of its points at once",
+         keep_number(1, max_jobs, out.jobs)},
+        {"runs", "N", "lets advise take so many runs in all, instead of as many as the file says",
+         keep_number(1, max_advise_runs, out.runs)},
         {"shard", "I/N", "runs every Nth point of a sweep, from the Ith on; merge puts shards together",
          [&out](const std::string& text) { return keep_shard(out, text); }},
         {"page", "[ADDRESS:]PORT",
@@ -119,6 +122,8 @@ std::vector<Option> options_of(Arguments& out) {
         {"exit-code", "", "exits with 1 if they differ; sweeps: if a figure differs by more than its spread",
          keep(out.exit_code)},
     };
+    for (Option& each : question_options(out.question)) options.push_back(std::move(each));
+    return options;
 }
 
 Program fabric_program(Arguments& out) {
@@ -159,6 +164,16 @@ Program fabric_program(Arguments& out) {
                      "[--assert EXPRESSION]... [--duration TIME] [--html FILE] [--force]",
                      "runs every point of [vary], or searches the answer of [find]; goes on where it was; "
                      "DIR/sweep.csv has a row a run"),
+                verb("advise", advise_verb,
+                     "[FABRIC.toml] [--out DIR] [--jobs N] [--runs N] [--set PATH=VALUE]... [--seed N]\n"
+                     "[--duration TIME] [--ports N] [--speed RATE] [--buffer SIZE] [--cable LENGTH]\n"
+                     "[--incast N] [--message SIZE] [--mtu N] [--profile NAME] [--cell SIZE]\n"
+                     "[--classes NAMES] [--like CONFIG.toml]",
+                     "searches the keys of [advise] for better values by [goal], and says what they gain on "
+                     "seeds that it did not search with; without a file it makes one of the switch that the "
+                     "options describe, DIR/fabric.toml; goes on where it was; DIR/advice.json has the "
+                     "evidence, DIR/recommended.toml and DIR/switch.toml the values; 4: no set of values "
+                     "keeps the goal"),
                 verb("merge", merge_verb, "DIR... --out DIR", "makes one sweep of its shards"),
                 verb("report", report_verb, "DIR [--html FILE]",
                      "makes the page of a run or a sweep again from its folder, DIR/page.html: one file with "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/config/text/say.hh"
+#include "control/fabric/advise/question.hh"
 #include "control/fabric/goal/asserts.hh"
 #include "control/fabric/goal/goal.hh"
 #include "control/fabric/plan/fabric_plan.hh"
@@ -33,11 +34,13 @@ inline int failed(const std::string& error, int status = exit_failed) {
 
 struct Arguments : SweepOptions {
     std::string verb, out;
-    std::vector<std::string> files;  // at least one, where the verb takes any
+    std::vector<std::string> files;  // at least one, where the verb takes any; of advise perhaps none
     std::string sockets, page, junit, html;
     bool interactive = false, all = false;
     bool json = false, exit_code = false;  // of compare
     unsigned threads = 1;
+    unsigned runs = 0;  // of advise; 0: as the file says
+    Question question;  // of advise, in place of a file
 };
 
 // Reads and judges; says every finding. Nothing: it may not run.
@@ -76,6 +79,7 @@ int signal_that_came();
 int check_verb(const Arguments& arguments);
 int run_verb(const Arguments& arguments);
 int sweep_verb(const Arguments& arguments);
+int advise_verb(const Arguments& arguments);
 int merge_verb(const Arguments& arguments);
 int compare_verb(const Arguments& arguments);
 int report_verb(const Arguments& arguments);

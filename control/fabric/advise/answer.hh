@@ -1,0 +1,32 @@
+// The answer of a search for advice, made of its rows alone: advice.json, and what the terminal shows of it.
+//
+// {answer: "change" | "leave it" | "no difference" | "none keeps", today_fails, goal[]{that, phase, where},
+// values[]{path, today, advised, edge}, found, nearest, headroom[]{port, today, computed},
+// held{first_seed, seeds, fails[]{name, wrong}},
+// gain[]{against, source, goal, today, advised, change, spread, verdict},
+// front[]{run, values, least[]}, sensitivity[]{path, at, same_from, same_to, below, above},
+// certificate[]{path, below, above}, breaks[]{what, holds, fails[], goal, before, after, error}, not_tried[],
+// runs, packets}
+//
+// A gain is said of held seeds only, paired, with its spread of 95 %; `goal` of it counts entries of `least`.
+// `advised` is today's value unless the answer is "change"; `found` has the search's set where it differs.
+// `below` and `above`: the nearest value tried on that side at which something differs, {value, run, seed,
+// wrong} where the goal fails, else {value, run, seed, goal, before, after}; null: there is none. Of a
+// certificate that is a failure or a change of the first figure.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "control/fabric/advise/search.hh"
+
+namespace sluice::fabric {
+
+// The search is over.
+nlohmann::ordered_json advice_json(const AdviseQuestion& question, const AdviseState& state);
+// In lines, the answer first.
+std::string advice_text(const nlohmann::ordered_json& advice);
+// "today's values fail: ..."; empty: they keep the goal, or have no row yet.
+std::string today_fails(const AdviseQuestion& question, const AdviseState& state);
+
+}  // namespace sluice::fabric
