@@ -10,6 +10,7 @@
 #include "control/fabric/advise/space.hh"
 #include "control/fabric/advise/starts.hh"
 #include "control/fabric/scenario/run_once.hh"
+#include "tests/fabric/small_fabric.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -19,7 +20,6 @@ namespace {
 using namespace sluice::fabric;
 using Sets = std::vector<std::string>;
 
-bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 void expect_in(const std::string& text, const std::string& words) {
     if (!says(text, words)) FAIL(("no \"" + words + "\" in: " + text).c_str());
 }

@@ -10,6 +10,7 @@
 #include "control/fabric/plan/fabric_plan.hh"
 #include "control/fabric/scenario/points.hh"
 #include "control/report/figures/expression.hh"
+#include "tests/fabric/small_fabric.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -19,30 +20,11 @@ namespace {
 using namespace sluice::fabric;
 using Json = nlohmann::ordered_json;
 
-bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
-const std::string small = R"(
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 1
-hosts = 2
-[[flow]]
-name = "a"
-from = "h1"
-to = "h3"
-message = "20KB"
-stop = "100us"
-[[phase]]
+const std::string late = R"([[phase]]
 name = "late"
 from = "50us"
 )";
-
-FabricConfig parsed(const std::string& text, const std::vector<std::string>& sets = {}) {
-    auto file = parse_fabric(small + text, "f.toml", sets);
-    if (!file) FAIL(file.error().front().text().c_str());
-    return std::move(*file);
-}
+const std::string small = small_fabric + late;
 
 // The first error of a file with this [goal]: of its keys, of its expressions, or by the names of its plan.
 std::string wrong(const std::string& goal, const std::string& more = {}) {
@@ -57,7 +39,7 @@ std::string wrong(const std::string& goal, const std::string& more = {}) {
 }
 
 Json goal_json(const std::string& text) {
-    const FabricConfig file = parsed("[goal]\n" + text);
+    const FabricConfig file = parsed(late + "[goal]\n" + text);
     return Goal::of(file.scenario, "f.toml")->json();
 }
 

@@ -10,6 +10,7 @@
 #include "control/fabric/goal/goal.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "tests/fabric/plans.hh"
+#include "tests/fabric/small_fabric.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -17,8 +18,6 @@ namespace sluice::question_test {
 namespace {
 
 using namespace sluice::fabric;
-
-bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 // What the options say, or the first that refuses its value.
 struct Said {

@@ -15,6 +15,7 @@
 #include "control/fabric/scenario/points.hh"
 #include "control/fabric/scenario/run_once.hh"
 #include "control/report/figures/expression.hh"
+#include "tests/fabric/small_fabric.hh"
 
 #include "CppUTest/TestHarness.h"
 
@@ -56,8 +57,6 @@ std::string check(const std::string& text) {
     const auto expression = Expression::parse(text);
     return expression ? expression->check(sample()) : expression.error();
 }
-bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
 }  // namespace
 
 TEST_GROUP(Expression){};

@@ -3,37 +3,13 @@
 #include <vector>
 
 #include "control/fabric/plan/fabric_config.hh"
+#include "tests/fabric/small_fabric.hh"
 
 #include "CppUTest/TestHarness.h"
 
 namespace sluice::set_paths_test {
-namespace {
 
 using namespace sluice::fabric;
-
-bool says(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
-const std::string small = R"(
-[topology]
-kind = "leaf-spine"
-leaves = 2
-spines = 1
-hosts = 2
-[[flow]]
-name = "a"
-from = "h1"
-to = "h3"
-message = "20KB"
-stop = "100us"
-)";
-
-FabricConfig parsed(const std::string& text, const std::vector<std::string>& sets = {}) {
-    auto file = parse_fabric(small + text, "f.toml", sets);
-    if (!file) FAIL(file.error().front().text().c_str());
-    return std::move(*file);
-}
-
-}  // namespace
 
 TEST_GROUP(SetPaths){};
 
@@ -42,7 +18,7 @@ namespace {
 std::uint64_t buffer_of(const FabricConfig& file, const std::string& name) {
     return file.switch_config(name).buffer_size_bytes;
 }
-std::string set_error(const std::string& set, const std::string& text = small) {
+std::string set_error(const std::string& set, const std::string& text = small_fabric) {
     const auto file = parse_fabric(text, "f.toml", {set});
     CHECK(!file);
     return file ? std::string() : file.error().front().text();

@@ -123,10 +123,8 @@ class AnswerMaker {
         if (!keeps(1)) return keeps(0) ? "leave it" : "none keeps";
         if (!keeps(0)) return "change";
         for (std::size_t entry = 0; entry < entries(); ++entry)
-            if (held.ranking.is_told_apart(entry, 0, 1)) {
-                const FigureChange change = held.ranking.change(entry, 0, 1);
-                return change.after < change.before ? "change" : "leave it";
-            }
+            if (held.ranking.is_told_apart(entry, 0, 1))
+                return held.ranking.is_better(entry, 0, 1) ? "change" : "leave it";
         return "no difference";
     }
 
@@ -226,10 +224,8 @@ class AnswerMaker {
         const Ranked ranked = by_search(whole);
         const Ranking& ranking = ranked.ranking;
         const auto beats = [&](std::size_t one, std::size_t other) {
-            for (std::size_t entry = 0; entry < entries(); ++entry) {
-                const FigureChange change = ranking.change(entry, other, one);
-                if (change.after >= change.before || !ranking.is_told_apart(entry, other, one)) return false;
-            }
+            for (std::size_t entry = 0; entry < entries(); ++entry)
+                if (!ranking.is_better(entry, other, one)) return false;
             return true;
         };
         Json made = Json::array();

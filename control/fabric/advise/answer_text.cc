@@ -9,6 +9,7 @@
 #include "control/config/text/say.hh"
 #include "control/fabric/advise/answer.hh"
 #include "control/fabric/goal/goal.hh"
+#include "control/fabric/goal/ranking.hh"
 #include "control/report/figures/figure_unit.hh"
 #include "control/report/figures/text_table.hh"
 
@@ -37,11 +38,6 @@ class AdviceWords {
     }
     std::string goal(std::size_t goal) const { return entry_text(advice_["goal"][goal]); }
     std::string figure(const Json& value, std::size_t goal) const { return figure_text(value, unit(goal)); }
-    static std::string values_text(const Json& values) {
-        std::string text;
-        for (const auto& [path, value] : values.items()) append_item(text, ", ", path + " = " + said(value));
-        return text;
-    }
 
     std::size_t changed() const {
         return static_cast<std::size_t>(std::ranges::count_if(

@@ -239,10 +239,8 @@ class Replay {
         if (!want(both, all(), what)) return std::nullopt;
         const Ranking ranking = rank(both, all()).ranking;
         if (ranking.candidates().size() != 2) return false;
-        for (std::size_t entry = 0; entry < question_.goal["least"].size(); ++entry) {
-            const FigureChange change = ranking.change(entry, 0, 1);
-            if (change.after > change.before && ranking.is_told_apart(entry, 0, 1)) return false;
-        }
+        for (std::size_t entry = 0; entry < question_.goal["least"].size(); ++entry)
+            if (ranking.is_worse(entry, 0, 1)) return false;
         return true;
     }
 

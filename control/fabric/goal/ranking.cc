@@ -64,15 +64,6 @@ void add_run(JudgedPoint& point, const Json& row) {
     }
 }
 
-std::string values_text(const Json& values) {
-    std::string text;
-    for (const auto& [path, value] : values.items())
-        append_item(
-            text, ", ",
-            fmt::format("{} = {}", path, value.is_string() ? value.get<std::string>() : json_text(value)));
-    return text;
-}
-
 std::string runs_text(const std::vector<std::size_t>& runs) {
     constexpr std::size_t most = 8;
     std::string text;
@@ -82,6 +73,15 @@ std::string runs_text(const std::vector<std::size_t>& runs) {
 }
 
 }  // namespace
+
+std::string values_text(const Json& values) {
+    std::string text;
+    for (const auto& [path, value] : values.items())
+        append_item(
+            text, ", ",
+            fmt::format("{} = {}", path, value.is_string() ? value.get<std::string>() : json_text(value)));
+    return text;
+}
 
 bool JudgedPoint::may_be_chosen() const {
     const auto in_all = [&](std::size_t count) { return count == runs.size(); };
@@ -130,6 +130,14 @@ bool Ranking::is_told_apart(std::size_t entry, std::size_t from, std::size_t to)
     if (std::abs(after - before) <= goal_["least"][entry]["within"].get<double>() * std::abs(before))
         return false;
     return change(entry, from, to).verdict != FigureChange::Verdict::within_spread;
+}
+
+bool Ranking::is_better(std::size_t entry, std::size_t from, std::size_t to) const {
+    return mean(entry, to) < mean(entry, from) && is_told_apart(entry, from, to);
+}
+
+bool Ranking::is_worse(std::size_t entry, std::size_t from, std::size_t to) const {
+    return mean(entry, to) > mean(entry, from) && is_told_apart(entry, from, to);
 }
 
 Choice Ranking::choose(std::vector<std::size_t> among) const {

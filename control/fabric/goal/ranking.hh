@@ -45,6 +45,9 @@ struct Choice {
     std::vector<std::size_t> alike{};  // points that no entry of `least` tells apart from it, by run
 };
 
+// "PATH = VALUE, PATH = VALUE" of the values of a row.
+std::string values_text(const nlohmann::ordered_json& values);
+
 class Ranking {
   public:
     Ranking(nlohmann::ordered_json goal, std::vector<JudgedPoint> points);
@@ -60,6 +63,9 @@ class Ranking {
     FigureChange change(std::size_t entry, std::size_t from, std::size_t to) const;
     // False: within the entry's tolerance of `from`, or within the spread of their difference.
     bool is_told_apart(std::size_t entry, std::size_t from, std::size_t to) const;
+    // Told apart, and `to` has the smaller or the larger figure.
+    bool is_better(std::size_t entry, std::size_t from, std::size_t to) const;
+    bool is_worse(std::size_t entry, std::size_t from, std::size_t to) const;
 
     // `best` of sweep.json: {run, runs, values, keys_changed, least[]{that, phase, mean, half_width, runs},
     // decided_by, same_runs, points, candidates}; or {run: null, nearest{run, values, wrong}, ...}.

@@ -114,20 +114,20 @@ EalOptions memory_of(const Advising& advising, const std::vector<SweepRun>& runs
     return largest;
 }
 
-// Runs rounds until the search is over. Nothing: it is stopped, or failed and says why.
-std::optional<int> run_rounds(const Advising& advising, SweepFolder& folder, std::vector<Json>& rows) {
-    const SweepOptions& own = advising.arguments;
-    SweepOptions options = own;
-    options.is_stopped = [] { return signal_that_came() != 0; };
+// Runs rounds until the search is over, and returns its end. The error: the exit status, where it is stopped,
+// or failed and says why.
+tl::expected<AdviseState, int> run_rounds(const Advising& advising, SweepFolder& folder,
+                                          std::vector<Json>& rows) {
+    SweepOptions options = options_of_runs(advising.arguments);
     bool told = false;
     while (true) {
-        const AdviseState state = next_round(advising.question, rows);
+        AdviseState state = next_round(advising.question, rows);
         if (!told && state.runs.row(0) != nullptr) {
             told = true;
             if (const std::string fails = today_fails(advising.question, state); !fails.empty())
                 say("today's values fail: {}\n", fails);
         }
-        if (state.round.empty()) return std::nullopt;
+        if (state.round.empty()) return state;
         const auto breakings =
             breakings_of(advising.file, advising.plan, half_time(state, advising.question)).list;
         std::vector<SweepRun> round;
@@ -147,18 +147,20 @@ std::optional<int> run_rounds(const Advising& advising, SweepFolder& folder, std
         for (const std::string& error : result.errors) complain("sluice-fabric: {}\n", error);
         if (result.stopped) {
             say("stopped; the same command goes on where it was\n");
-            return exit_signalled + signal_that_came();
+            return tl::unexpected(exit_signalled + signal_that_came());
         }
-        if (!result.errors.empty()) return exit_failed;
+        if (!result.errors.empty()) return tl::unexpected(int{exit_failed});
         say("{}: {}\n", state.stage, print_count(state.round.size(), "run"));
         for (std::size_t n = 0; n < round.size(); ++n) {
             rows.push_back(folder.row(state.round[n]));
             if (!round[n].row.is_of(rows.back()))
-                return failed(fmt::format("{}: the row of run {} was changed meanwhile; do: run it again",
-                                          folder.path(), state.round[n]));
+                return tl::unexpected(
+                    failed(fmt::format("{}: the row of run {} was changed meanwhile; do: run it again",
+                                       folder.path(), state.round[n])));
         }
         if (std::ranges::none_of(rows, [](const Json& row) { return row["error"].is_null(); }))
-            return failed("no run could be judged: " + rows.front()["error"].get<std::string>());
+            return tl::unexpected(
+                failed("no run could be judged: " + rows.front()["error"].get<std::string>()));
     }
 }
 
@@ -259,15 +261,15 @@ int advise(const Arguments& arguments) {
     if (!config.question.empty()) say("{}\n", config.question);
     watch_signals();
     std::vector<Json> rows;
-    if (const auto status = run_rounds(advising, *folder, rows)) return *status;
-    AdviseState state = next_round(advising.question, rows);
+    auto state = run_rounds(advising, *folder, rows);
+    if (!state) return state.error();
     for (const AdviseLeftOut& each : advising.space.left_out())
-        state.not_tried.push_back(fmt::format("{}: {}", each.name, each.reason));
-    for (const std::string& each : breakings.left_out) state.not_tried.push_back(each);
-    const Json advice = advice_json(advising.question, state);
+        state->not_tried.push_back(fmt::format("{}: {}", each.name, each.reason));
+    for (const std::string& each : breakings.left_out) state->not_tried.push_back(each);
+    const Json advice = advice_json(advising.question, *state);
     if (const std::string error = folder->write("advice.json", json_text(advice, 2) + "\n"); !error.empty())
         return failed(error);
-    const auto values = write_values(advising, *folder, state, advice["answer"] == "change");
+    const auto values = write_values(advising, *folder, *state, advice["answer"] == "change");
     if (!values) return failed(values.error());
     say("{}{}    the evidence: {}/advice.json\n", advice_text(advice), *values, folder->path());
     return advice["answer"] == "none keeps" ? exit_false : exit_done;

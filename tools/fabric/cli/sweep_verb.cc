@@ -165,9 +165,7 @@ int sweep_verb(const Arguments& arguments) {
     if (!named) return exit_configuration;
     const auto eal = judge_points(arguments, *text, *points, config.vary);
     if (!eal) return exit_configuration;
-    const SweepOptions& own = arguments;
-    SweepOptions options = own;
-    options.is_stopped = [] { return signal_that_came() != 0; };
+    SweepOptions options = options_of_runs(arguments);
     const std::vector<std::string> words = words_of_rows(arguments, scenario->plan);
     auto html = open_page(arguments.html);
     if (!html) return failed(html.error());

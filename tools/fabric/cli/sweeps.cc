@@ -20,6 +20,12 @@ std::optional<std::string> folder_for(const Arguments& arguments, std::span<cons
     return folder;
 }
 
+SweepOptions options_of_runs(const SweepOptions& asked) {
+    SweepOptions options = asked;
+    options.is_stopped = [] { return signal_that_came() != 0; };
+    return options;
+}
+
 void say_earlier(const SweepFolder& folder) {
     if (!folder.earlier().empty())
         say("rows of an earlier sweep, of another file, other words or another version, are now in {}\n",

@@ -18,6 +18,8 @@ namespace sluice::fabric {
 
 // The folder for all files; nothing: it says why not.
 std::optional<std::string> folder_for(const Arguments& arguments, std::span<const char* const> names);
+// The options of the command line for runs that end with a signal.
+SweepOptions options_of_runs(const SweepOptions& asked);
 // Says where rows of an earlier sweep went, if there were any.
 void say_earlier(const SweepFolder& folder);
 // What rows depend on beside the file: words of the command line, and the files of workloads.
