@@ -1,5 +1,6 @@
 // The answer of a search for advice, where it is known.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -153,6 +154,22 @@ TEST(AdviseAnswer, CertificateNamesTheSeedThatFails) {
     STRCMP_EQUAL("9", above["value"].get<std::string>().c_str());
     CHECK_EQUAL(3U, above["seed"].get<std::uint64_t>());
     CHECK(above["wrong"].get<std::string>().find("verdict.lossless") == 0);
+}
+
+TEST(AdviseAnswer, TheEdgeOfAMaxFollowsItsMin) {
+    const auto far_from = [](double wanted) {
+        return [wanted](const AdvisePoint& point, std::uint64_t) {
+            return 1000 + std::abs(at(point, 0) - 200) + std::abs(at(point, 1) - wanted);
+        };
+    };
+    AdviseSpace::Axis max = axis("w.green_max", "200", {"1", "2", "4"});
+    max.is_of_min = true;
+    Bench bench({axis("w.green_min", "200", {"100", "200", "400"}), max}, {{far_from(800)}}, 0);
+    bench.run();
+    const Json advice = bench.advice();
+    STRCMP_EQUAL("change", advice["answer"].get<std::string>().c_str());
+    STRCMP_EQUAL("800", advice["values"][1]["advised"].get<std::string>().c_str());
+    STRCMP_EQUAL("200..800", advice["values"][1]["edge"].get<std::string>().c_str());
 }
 
 }  // namespace sluice::advise_answer_test

@@ -76,12 +76,12 @@ class AnswerMaker {
         if (const std::string fails = today_fails(question_, state_); !fails.empty())
             made["today_fails"] = fails;
         for (std::size_t key = 0; key < space_.keys().size(); ++key) {
-            const AdviseKey& each = space_.keys()[key];
             const bool at_edge = advised[key] != today[key] && space_.is_at_edge(advised, key);
-            made["values"].push_back({{"path", each.path},
+            const auto [low, high] = space_.ends(advised, key);
+            made["values"].push_back({{"path", space_.keys()[key].path},
                                       {"today", today[key]},
                                       {"advised", advised[key]},
-                                      {"edge", at_edge ? Json(each.low + ".." + each.high) : Json()}});
+                                      {"edge", at_edge ? Json(low + ".." + high) : Json()}});
         }
         made["found"] = state_.found == advised || !state_.keeps ? Json() : values(state_.found);
         made["nearest"] = answer == "none keeps" ? nearest() : Json();
