@@ -104,8 +104,12 @@ class TodayFinder {
             return NoToday(
                 fmt::format("{}; do: {}", said.error().wrong,
                             said.error().remedy.empty() ? "write another path" : said.error().remedy));
-        if (std::string value = unquoted(*said); is_good(value)) return value;
+        std::string value = unquoted(*said);
+        if (is_good(value)) return value;
         if (const auto n = threshold_at(config, key)) return std::to_string(*n);
+        // A percentage may be written without its sign, too.
+        if (value.ends_with('%'))
+            if (value.pop_back(); is_good(value) && changes_nothing(value)) return value;
         return NoToday(
             fmt::format("the file does not say its value of today, which is {}; do: write it there", *said));
     }
@@ -151,22 +155,23 @@ class TodayFinder {
         return std::nullopt;
     }
 
-    // The value of the grid that leaves all keys of the file as they are.
+    // The keys of the file with these arguments of --set as well.
+    std::vector<std::pair<std::string, std::string>> keys_with(std::vector<std::string> sets) const {
+        sets.insert(sets.begin(), today_.sets.begin(), today_.sets.end());
+        std::vector<std::pair<std::string, std::string>> keys;
+        if (const auto parsed = parse_fabric(today_.text, today_.file, sets))
+            for (ConfigChange& each : keys_asked(*parsed))
+                keys.emplace_back(std::move(each.path), std::move(each.to));
+        return keys;
+    }
+    // With this value all keys of the file are as they are.
+    bool changes_nothing(const std::string& value) const {
+        return keys_with({fmt::format("{}={}", path_, value)}) == keys_with({});
+    }
     std::optional<std::string> that_changes_nothing() const {
-        const auto keys_with = [&](const std::vector<std::string>& sets) {
-            std::vector<std::pair<std::string, std::string>> keys;
-            if (const auto parsed = parse_fabric(today_.text, today_.file, sets))
-                for (ConfigChange& each : keys_asked(*parsed))
-                    keys.emplace_back(std::move(each.path), std::move(each.to));
-            return keys;
-        };
-        const auto now = keys_with(today_.sets);
-        for (const std::string& value : grid_) {
-            std::vector<std::string> sets = today_.sets;
-            sets.push_back(fmt::format("{}={}", path_, value));
-            if (keys_with(sets) == now) return value;
-        }
-        return std::nullopt;
+        const auto found =
+            std::ranges::find_if(grid_, [&](const auto& each) { return changes_nothing(each); });
+        return found == grid_.end() ? std::nullopt : std::optional(*found);
     }
 
     const FileToday& today_;
