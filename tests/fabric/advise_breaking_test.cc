@@ -117,6 +117,29 @@ TEST(AdviseBreaking, SendersAreHostsElseQueuePairs) {
     CHECK_EQUAL(6U, plan.file.flows[1].qps);
 }
 
+TEST(AdviseBreaking, CollectivesAndWorkloadsHaveMoreQueuePairs) {
+    const std::string text = R"(
+topology = {kind = "star", hosts = 4}
+[[collective]]
+kind = "ring-allreduce"
+hosts = "all"
+bytes = "1MB"
+qps = 2
+[[collective]]
+kind = "all-to-all"
+hosts = "all"
+bytes = "1MB"
+qps = 33
+[[workload]]
+text = "num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n"
+qps = 3
+)";
+    const FabricPlan plan = broken(text, "senders x 2");
+    CHECK_EQUAL(4U, plan.file.collectives[0].queue_pairs);
+    CHECK_EQUAL(33U, plan.file.collectives[1].queue_pairs);
+    CHECK_EQUAL(6U, plan.file.workloads[0].qps);
+}
+
 TEST(AdviseBreaking, DrawnFlowsHaveMoreSendersToo) {
     const std::string star = "[topology]\nkind = \"star\"\nhosts = 8\n";
     const std::string incast =

@@ -71,6 +71,11 @@ class BreakingMaker {
         }
         return hosts.size() == wanted ? hosts : std::vector<std::string>();
     }
+    static void double_pairs(std::vector<std::string>& sets, const char* list, std::size_t n,
+                             std::uint32_t qps, std::uint32_t most) {
+        if (2 * qps <= most) sets.push_back(fmt::format("{}.{}.qps={}", list, n, 2 * qps));
+    }
+    // A flow gets other hosts, where there are any; all else gets queue pairs, for its hosts are given.
     void senders() {
         std::vector<std::string> sets;
         for (std::size_t n = 0; n < file_.flows.size(); ++n) {
@@ -85,11 +90,16 @@ class BreakingMaker {
             }
             if (const auto more = is_drawn ? std::vector<std::string>() : with_others(flow); !more.empty())
                 sets.push_back(list_set(n, flow.kind == FlowKind::read ? "to" : "from", more));
-            else if (2 * said.qps <= max_pair_qps)
-                sets.push_back(fmt::format("flow.{}.qps={}", n, 2 * said.qps));
+            else
+                double_pairs(sets, "flow", n, said.qps, max_pair_qps);
         }
+        for (std::size_t n = 0; n < file_.collectives.size(); ++n)
+            double_pairs(sets, "collective", n, file_.collectives[n].queue_pairs, max_collective_qps);
+        for (std::size_t n = 0; n < file_.workloads.size(); ++n)
+            double_pairs(sets, "workload", n, file_.workloads[n].qps, max_pair_qps);
         if (sets.empty())
-            made_.left_out.emplace_back("senders x 2: the file has no flow whose senders can be doubled");
+            made_.left_out.emplace_back(
+                "senders x 2: the file has nothing whose senders or queue pairs can be doubled");
         else
             add("senders x 2", std::move(sets));
     }

@@ -147,7 +147,7 @@ schema::Rows<CollectiveConfig> collective_rows() {
     rows.key("skew", &C::skew, integer<std::uint32_t>(1, 1000),
              "With all-to-all: the first host of each group gets so many times as much as another; what a "
              "host sends in all stays.");
-    rows.key("qps", &C::queue_pairs, integer<std::uint32_t>(1, 64),
+    rows.key("qps", &C::queue_pairs, integer<std::uint32_t>(1, max_collective_qps),
              "Queue pairs to each peer (of each channel), which share a message.");
     rows.key(
         "control", &C::control_bytes,

@@ -44,6 +44,8 @@ struct RoutingConfig {
     bool circles_allowed = false;             // of pauses: a scenario about deadlock wants one
 };
 
+inline constexpr std::uint32_t max_collective_qps = 64;
+
 // [[collective]]: the steps that the hosts of a job take together, each host with one rank.
 struct CollectiveConfig : roce::CollectiveSettings {
     std::string name;                      // empty: its kind
