@@ -1,8 +1,10 @@
 // Any text as a fabric's file: it is refused with a reason, or planned and judged without a fault; commands
-// of its events are read. As a scenario its assertions are refused, or judged on a report, and its sweep and
-// search have points.
+// of its events are read. As a scenario its assertions are refused, or judged on a report, its sweep and
+// search have points, and so has its [advise].
 #include <string>
+#include <vector>
 
+#include "control/fabric/advise/space.hh"
 #include "control/fabric/goal/asserts.hh"
 #include "control/fabric/goal/goal.hh"
 #include "control/fabric/goal/ranking.hh"
@@ -83,6 +85,31 @@ void judge_scenario(const sluice::fabric::FabricConfig& file) {
     assertions_text(judged);
 }
 
+// Its points have a value for each key, and so have those beside them.
+void judge_advice(const std::string& text) {
+    using namespace sluice;
+    const auto space = fabric::AdviseSpace::of(text, "fuzz.toml", {});
+    if (!space) {
+        for (const std::string& error : space.error())
+            require(is_one_line(error), "an error is one line", error);
+        return;
+    }
+    const std::size_t keys = space->keys().size();
+    require(keys != 0 && !space->starts().empty(), "it has keys, and today's point");
+    std::vector<fabric::AdvisePoint> points;
+    for (const fabric::AdviseStart& start : space->starts()) points.push_back(start.point);
+    for (std::size_t n = 0; n < 4; ++n) points.push_back(space->drawn(n));
+    for (const fabric::AdvisePoint& point : points) {
+        require(point.size() == keys && space->sets(point).size() == keys, "a value a key");
+        for (std::size_t key = 0; key < keys; ++key) {
+            space->is_at_edge(point, key);
+            for (const bool up : {false, true})
+                for (const auto& other : {space->step(point, key, up), space->far(point, key, up)})
+                    require(!other || (other->size() == keys && *other != point), "a point beside another");
+        }
+    }
+}
+
 constexpr std::uint64_t most_drawn = 20;
 constexpr std::size_t small = 60;  // nodes of a fabric that is judged whole: it costs by switch
 
@@ -99,6 +126,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     judge_scenario(*file);
+    // Its space plans the text anew, with workloads, which name files, and drawn flows, of any length.
+    const bool has_advice = file->scenario.advise && file->workloads.empty() && file->flows.empty();
     file->workloads.clear();              // they name files of this machine; workload_fuzz reads such lists
     for (FlowConfig& flow : file->flows)  // drawn ones have a list of so many
         if (flow.stop || flow.messages > most_drawn) flow.messages = most_drawn;
@@ -113,6 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             require(is_one_line(error.text()), "an error is one line", error.text());
     for (const EventConfig& event : plan->file.events) fabric::check_command(*plan, event.command);
     if (plan->topology.nodes.size() > small) return 0;
+    if (has_advice) judge_advice(text);
     fabric::svg_of(plan->topology, {});
     for (const fabric::FabricFinding& finding : fabric::judge_plan(*plan, false))
         require(is_one_line(finding.text("fuzz.toml")), "a finding is one line", finding.text("fuzz.toml"));
