@@ -175,11 +175,39 @@ TEST(AdviseSearch, TakesHalfOfTheRunsAndNeverMoreThanAll) {
 TEST(AdviseSearch, FewestRunsAreTheFirstRoundAndTheHeldSeeds) {
     Bench bench(two_keys(), bowl());
     CHECK_EQUAL(24U + 2 * 5, fewest_advise_runs(bench.question));
-    bench.question.starts.push_back({"a public configuration", "somebody", {"5", "5"}});
+    bench.question.runs = 96;
+    CHECK_EQUAL(12U + 2 * 5, fewest_advise_runs(bench.question));
+    bench.question.runs = 10;
+    CHECK_EQUAL(8U + 2 * 5, fewest_advise_runs(bench.question));
+    for (int n = 1; n <= 9; ++n)
+        bench.question.starts.push_back({"a public configuration", "somebody", {"5", std::to_string(n)}});
     bench.question.starts.push_back({"the same", "somebody else", {"5", "5"}});
-    CHECK_EQUAL(24U + 3 * 5, fewest_advise_runs(bench.question));
+    CHECK_EQUAL(10U + 2 * 5, fewest_advise_runs(bench.question));
     Bench tiny({axis("a", "1", {"1", "2", "3"})}, bowl());
     CHECK_EQUAL(3U + 2 * 5, fewest_advise_runs(tiny.question));
+}
+
+TEST(AdviseSearch, FewRunsStillTellNeighborsTrialsAndTheBestStart) {
+    // As many as the question without a workload has, and as many keys and starts.
+    Bench bench(
+        {axis("a", "1", numbers(1, 12)), axis("b", "12", numbers(1, 12)), axis("c", "3", numbers(1, 4))},
+        bowl(), 0.001);
+    bench.question.runs = 96;
+    bench.question.trials = {"t1", "t2", "t3", "t4", "t5", "t6"};
+    for (const AdvisePoint& point :
+         std::vector<AdvisePoint>{{"3", "3", "1"}, {"7", "5", "1"}, {"2", "9", "2"}, {"12", "12", "4"}})
+        bench.question.starts.push_back({"start " + point[0], "somebody", point});
+    bench.run();
+    const Json advice = bench.advice();
+    CHECK_EQUAL(6U, advice["breaks"].size());
+    CHECK_EQUAL(3U, advice["sensitivity"].size());
+    for (const Json& each : advice["sensitivity"])
+        CHECK(each["same_from"] != each["same_to"] || !each["above"].is_null() || !each["below"].is_null());
+    CHECK(advice["front"].size() >= 1);
+    std::set<std::string> against;
+    for (const Json& each : advice["gain"]) against.insert(each["against"].get<std::string>());
+    CHECK(against == (std::set<std::string>{"today", "start 7"}));
+    CHECK(says(advice, "not tried: held seeds of start 3"));
 }
 
 TEST(AdviseSearch, FiguresOfChanceHaveAnEnd) {

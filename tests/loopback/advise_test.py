@@ -116,7 +116,7 @@ class Advice(Scenarios):
     def test_what_is_refused(self):
         goal = FABRIC[FABRIC.index("[goal]"):FABRIC.index("[advise]")]
         for text, words, said in ((FABRIC.replace(goal, ""), (), "it has no [goal]"),
-                                  (FABRIC, ("--runs", "9"), "too few: the first round and the held seeds take 2"),
+                                  (FABRIC, ("--runs", "9"), "too few: the first round and the held seeds take 18"),
                                   (FABRIC, ("--shard", "1/2"), "--shard"),
                                   (FABRIC, ("--html", "a.html"), "--html"),
                                   (FABRIC, ("--seed", str(2**63 - 9)), "a smaller seed"),

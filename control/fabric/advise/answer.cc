@@ -83,6 +83,11 @@ class AnswerMaker {
                                       {"advised", advised[key]},
                                       {"edge", at_edge ? Json(low + ".." + high) : Json()}});
         }
+        made["base"] = space_.base_sets();
+        made["starts"] = Json::array();
+        for (const AdviseStart& start : question_.starts)
+            made["starts"].push_back(
+                {{"name", start.name}, {"source", start.source}, {"values", values(start.point)}});
         made["found"] = state_.found == advised || !state_.keeps ? Json() : values(state_.found);
         made["nearest"] = answer == "none keeps" ? nearest() : Json();
         made["headroom"] = Json::array();

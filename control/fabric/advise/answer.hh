@@ -1,13 +1,15 @@
 // The answer of a search for advice, made of its rows alone: advice.json, and what the terminal shows of it.
 //
 // {answer: "change" | "leave it" | "no difference" | "none keeps", today_fails, goal[]{that, phase, where},
-// values[]{path, today, advised, edge}, found, nearest, headroom[]{port, today, computed},
+// values[]{path, today, advised, edge}, base[], starts[]{name, source, values}, found, nearest,
+// headroom[]{port, today, computed},
 // held{first_seed, seeds, fails[]{name, wrong}},
 // gain[]{against, source, goal, today, advised, change, spread, verdict},
 // front[]{run, values, least[]}, sensitivity[]{path, at, same_from, same_to, below, above},
 // certificate[]{path, below, above}, breaks[]{what, holds, fails[], goal, before, after, error}, not_tried[],
 // runs, packets}
 //
+// `base`: arguments of --set that make the file's thresholds keys and change no behavior, before any values.
 // A gain is said of held seeds only, paired, with its spread of 95 %; `goal` of it counts entries of `least`.
 // `advised` is today's value unless the answer is "change"; `found` has the search's set where it differs.
 // `below` and `above`: the nearest value tried on that side at which something differs, {value, run, seed,

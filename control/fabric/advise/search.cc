@@ -15,40 +15,31 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Points = std::vector<AdvisePoint>;
 
-constexpr std::size_t first_points = 24;
+constexpr std::size_t most_first_points = 24, fewest_first_points = 8;
+constexpr std::size_t runs_of_a_first_point = 8;
+constexpr std::size_t fewest_promoted = 2;
 constexpr unsigned all_seeds = 0;
-struct Round {
-    std::size_t points;
-    unsigned seeds;  // of each
-};
-constexpr Round search_rounds[] = {{12, 2}, {6, 4}, {3, all_seeds}};
+constexpr unsigned search_rounds[] = {2, 4, all_seeds};  // seeds of each point; each has half of the points
 
 void add_once(Points& points, const AdvisePoint& point) {
     if (std::ranges::find(points, point) == points.end()) points.push_back(point);
 }
 
-// Starts, then points of the sequence until there are enough; a small space has fewer.
+// Starts, then points of the sequence until there are enough for the runs; a small space has fewer.
 Points points_of_first_round(const AdviseQuestion& question) {
-    constexpr std::size_t most_draws = 16 * first_points;
+    const std::size_t wanted =
+        std::clamp(question.runs / runs_of_a_first_point, fewest_first_points, most_first_points);
+    const std::size_t most_draws = 16 * most_first_points;
     Points made;
     for (const AdviseStart& start : question.starts)
-        if (made.size() < first_points) add_once(made, start.point);
-    for (std::size_t n = 0; n < most_draws && made.size() < first_points; ++n)
+        if (made.size() < most_first_points) add_once(made, start.point);
+    for (std::size_t n = 0; n < most_draws && made.size() < wanted; ++n)
         add_once(made, question.space->drawn(n));
     return made;
 }
 
-// Points that are judged on held seeds: `found` and today's first.
-Points points_to_hold(const AdviseQuestion& question, const AdvisePoint& found) {
-    Points made{found};
-    for (const AdviseStart& start : question.starts) add_once(made, start.point);
-    return made;
-}
-
-// Runs of held seeds: those of the point found, of today's and of the starts.
-std::size_t held_runs(const AdviseQuestion& question) {
-    return question.seeds * (points_to_hold(question, question.today()).size() + 1);
-}
+// Runs of held seeds that are always done: those of the point found and of today's.
+std::size_t held_runs(const AdviseQuestion& question) { return std::size_t{2} * question.seeds; }
 
 class Replay {
   public:
@@ -110,10 +101,12 @@ class Replay {
         if (!want(field, {question_.seed, seeds},
                   fmt::format("{}, one seed each", print_count(field.size(), "point"))))
             return false;
-        for (const Round& round : search_rounds) {
+        std::size_t most = field.size();
+        for (const unsigned of_round : search_rounds) {
             const unsigned next =
-                round.seeds == all_seeds ? question_.seeds : std::min(round.seeds, question_.seeds);
-            auto chosen = promote(field, seeds, round.points, next);
+                of_round == all_seeds ? question_.seeds : std::min(of_round, question_.seeds);
+            most = std::max(most / 2, fewest_promoted);
+            auto chosen = promote(field, seeds, most, next);
             if (!chosen) return false;
             if (chosen->empty()) break;
             field = std::move(*chosen);
@@ -251,29 +244,55 @@ class Replay {
             state_.found = searched.points[searched.ranking.nearest().value_or(0)];
             return leave_out("held seeds, neighbors and what may break: no point keeps the goal");
         }
-        const std::size_t limit = question_.runs;
-        for (const AdvisePoint& point : points_to_hold(question_, state_.found))
-            if (fits({point}, held(), limit))
-                ask({point}, held());
-            else
-                leave_out("held seeds of " + name_of(point));
-        for (std::size_t key = 0; key < space_.keys().size(); ++key) {
-            Points around{state_.found};
-            for (const bool up : {false, true}) {
-                if (const auto next = space_.step(state_.found, key, up)) add_once(around, *next);
-                if (const auto next = space_.far(state_.found, key, up)) add_once(around, *next);
-            }
-            if (fits(around, all(), limit))
-                ask(around, all());
-            else
-                leave_out("how the figures follow " + space_.keys()[key].path);
-        }
+        hold(state_.found);
+        hold(question_.today());
+        const auto step = [&](std::size_t key, bool up) { return space_.step(state_.found, key, up); };
+        const auto far = [&](std::size_t key, bool up) { return space_.far(state_.found, key, up); };
+        look_around(step, "a step of");
         for (const std::string& trial : question_.trials)
-            if (state_.runs.list().size() < limit)
+            if (state_.runs.list().size() < question_.runs)
                 state_.runs.ask({state_.found, question_.seed, trial});
             else
                 leave_out(trial);
+        const Points starts = starts_in_order();
+        for (std::size_t n = 0; n < starts.size(); ++n) {
+            hold(starts[n]);
+            if (n == 0) look_around(far, "a quarter and four times");
+        }
+        if (starts.empty()) look_around(far, "a quarter and four times");
         is_complete("held seeds, neighbors and what may break");
+    }
+    void hold(const AdvisePoint& point) {
+        if (fits({point}, held(), question_.runs))
+            ask({point}, held());
+        else
+            leave_out("held seeds of " + name_of(point));
+    }
+    // The points beside the one found, key by key, with all seeds.
+    template <class Next>
+    void look_around(Next next, std::string_view what) {
+        for (std::size_t key = 0; key < space_.keys().size(); ++key) {
+            Points around{state_.found};
+            for (const bool up : {false, true})
+                if (const auto point = next(key, up)) add_once(around, *point);
+            if (fits(around, all(), question_.runs))
+                ask(around, all());
+            else
+                leave_out(fmt::format("{} {}", what, space_.keys()[key].path));
+        }
+    }
+    // The starts but today's and the point found, as their first seed ranks them; those that fail come last.
+    Points starts_in_order() const {
+        Points all_starts, made;
+        for (const AdviseStart& start : question_.starts) add_once(all_starts, start.point);
+        const AdviseRuns::Ranked ranked = rank(all_starts, {question_.seed, 1});
+        const auto add = [&](const AdvisePoint& point) {
+            if (point != state_.found && point != question_.today()) add_once(made, point);
+        };
+        for (const Choice& choice : ranked.ranking.best(ranked.points.size()))
+            add(ranked.points[choice.point]);
+        for (const AdvisePoint& point : all_starts) add(point);
+        return made;
     }
     std::string name_of(const AdvisePoint& point) const {
         for (const AdviseStart& start : question_.starts)
@@ -281,7 +300,7 @@ class Replay {
         return "the point found";
     }
 
-    // Half of the runs, and the held seeds fit behind them.
+    // Half of the runs, and the held seeds of two points fit behind them.
     std::size_t search_limit() const {
         return std::min(question_.runs / 2, question_.runs - std::min(question_.runs, held_runs(question_)));
     }

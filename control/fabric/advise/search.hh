@@ -3,11 +3,14 @@
 // It is a function of the rows, which it replays from the first run on: rows may come in any order, and a
 // search that was stopped asks for the same runs. Which point is best is goal/ranking.hh's. A round:
 //
-//   24 points with one seed: the starts, then those of the space's sequence; the best 12 with 2 seeds, 6 with
-//   4, 3 with all (the next best, where none of them keeps the goal);
+//   24 points with one seed (fewer where there are less than 192 runs): the starts, then those of the space's
+//   sequence; the best half of them with 2 seeds, a quarter with 4, an eighth with all (the next best, where
+//   none of them keeps the goal);
 //   a grid step each way, key by key, until nothing is better;
 //   all keys back to today's values, then each; what costs no figure more than its spread stays there;
-//   runs that say how good the answer is: held seeds, neighbors of each key, what may break.
+//   runs that say how good the answer is: held seeds of the point found and of today's, a step each way of
+//   each key, what may break, held seeds of the best start, a quarter and four times each key, the other
+//   starts.
 //
 // The first three have half of the runs. What did not fit is in `not_tried`. No input or output.
 #pragma once
@@ -48,7 +51,7 @@ struct AdviseQuestion {
 
 // Goal::json with today's values of the space, as Ranking takes it.
 nlohmann::ordered_json goal_for(nlohmann::ordered_json goal, const AdviseSpace& space);
-// The runs of the first round, and those of held seeds.
+// The runs of the first round, and of held seeds those of the point found and of today's.
 std::size_t fewest_advise_runs(const AdviseQuestion& question);
 // What the row of a run says of it.
 RowHead head_of(const AdviseSpace& space, std::size_t number, const AdviseRun& run);
