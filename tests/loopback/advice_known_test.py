@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Thresholds whose best values are known by closed forms: a sweep with [goal] finds them."""
+"""Thresholds whose best values are known by closed forms: a sweep with [goal] finds them, and so does advice."""
 
 import json
 import math
@@ -43,6 +43,14 @@ class Known(FabricCase):
         rows = [json.loads(line) for line in (out / "sweep.jsonl").read_text().splitlines()]
         return json.loads((out / "sweep.json").read_text())["best"], rows
 
+    def advice(self, text, ranges, *words, runs=120):
+        """The answer on keys whose values are `ranges`, in the place of the file's [vary]."""
+        text = re.sub(r"^\[vary\]\n(?:.+\n)*", "", text, flags=re.MULTILINE)
+        ranges = "".join(f"{json.dumps(path)} = {json.dumps(values)}\n" for path, values in ranges.items())
+        out = self.folder / f"advice-{len(list(self.folder.glob('advice-*')))}"
+        self.fabric("advise", f"{text}\n[advise]\nruns = {runs}\n[advise.range]\n{ranges}", "--out", out, *words)
+        return json.loads((out / "advice.json").read_text())
+
     def text(self, name, **changes):
         """A file of the folder, with other values for keys, which it has once."""
         text = (FILES / f"{name}.toml").read_text()
@@ -79,6 +87,19 @@ class Known(FabricCase):
                     self.assertEqual(best["values"], {path: str(wanted)})
                     self.assertEqual([row["goal"]["keep"][1]["met"] for row in rows], [each >= wanted for each in range(-4, 4)])
 
+        # Advice from the least exponent on says where the goal fails: just below the one that is the least.
+        frames, wanted = math.ceil(most(-2) / cells * senders / (senders - 1)) + 3, -1
+        for today, answer in ((-4, "change"), (wanted, "leave it")):
+            advice = self.advice(self.text("least-alpha", message=f"{frames * mtu}B", dynamic_th=today), {path: list(range(-4, 4))})
+            self.assertEqual(advice["answer"], answer)
+            self.assertEqual(advice["today_fails"] is None, today == wanted)
+            advised = int(advice["values"][0]["advised"])
+            self.assertGreaterEqual(advised, wanted)
+            if today == wanted:
+                self.assertEqual(advised, wanted)
+                below = advice["certificate"][0]["below"]
+                self.assertEqual((below["value"], "pfc.tx_xoff" in below["wrong"]), (str(wanted - 1), True))
+
     def test_a_burst_below_kmin_is_never_marked(self):
         message, mtu, senders, speed = 1_000_000, 4096, 4, 100e9
         text = self.text("one-burst")
@@ -98,6 +119,14 @@ class Known(FabricCase):
                 self.assertEqual(marked, 0)
                 self.assertAlmostEqual(self.least(row), expected, delta=2)
         self.assertEqual(len({self.least(row) for row in rows[2:]}), 1)
+
+        advice = self.advice(text, {"switch.default.wred.burst.green_min": ["100KB", "4200KB"]})
+        self.assertEqual((advice["answer"], advice["values"][0]["advised"]), ("leave it", "4200KB"))
+        same = advice["sensitivity"][0]
+        self.assertEqual((same["same_from"], same["same_to"], same["below"]["value"]), ("4200KB", "4200KB", "100KB"))
+        self.assertAlmostEqual(same["below"]["before"], expected, delta=2)
+        self.assertGreater(same["below"]["after"], expected * 1.1)
+        self.assertEqual(self.advice(text.replace("4200KB", "4100KB"), {"switch.default.wred.burst.green_min": ["4100KB", "4200KB"]})["answer"], "no difference")
 
     def test_the_queue_of_a_settled_incast_is_the_fixed_point_of_dcqcn(self):
         # Zhu, Ghobadi, Misra, Padhye: ECN or Delay, CoNEXT 2016, section 3: all in packets and seconds.
@@ -129,6 +158,13 @@ class Known(FabricCase):
         self.assertEqual(best["values"], {"switch.default.wred.paper.green_min": values[0]})
         self.assertEqual([self.least(row) for row in rows], sorted(self.least(row) for row in rows))
 
+    def test_advice_goes_to_the_edge_and_says_so(self):
+        path, values = "switch.default.wred.paper.green_min", ["40KB", "80KB", "160KB", "320KB"]
+        advice = self.advice(self.text("settled-probe", green_min="160KB"), {path: values}, runs=60)
+        self.assertEqual([(each["path"], each["today"], each["advised"], each["edge"]) for each in advice["values"]],
+                         [(path, "160KB", values[0], f"{values[0]}..{values[-1]}")])
+        self.assertEqual((advice["answer"], advice["gain"][0]["verdict"]), ("change", "better"))
+
     def test_an_idle_fabric_has_no_difference(self):
         text = self.text("idle")
         best, rows = self.best(text)
@@ -138,6 +174,13 @@ class Known(FabricCase):
                          {(self.least(rows[0]), math.ceil((2000 + HEADERS + RETH) / CELL) * CELL)})
         self.assertAlmostEqual(self.least(rows[0]), idle_path(2000, 4096, 100e9), delta=2)
         self.assertEqual(run([self.program, "check", self.folder / "fabric.toml"]).returncode, DONE)
+
+        ranges = {"switch.default.wred.idle.green_min": ["8KB", "100KB", "400KB"], "switch.default.wred.idle.green_max": ["400KB", "1MB"]}
+        advice = self.advice(text, ranges)
+        self.assertEqual((advice["answer"], [each["advised"] for each in advice["values"]]), ("no difference", ["100KB", "400KB"]))
+        self.assertEqual([(each["below"], each["above"]) for each in advice["sensitivity"]], [(None, None)] * 2)
+        self.assertEqual([(each["below"], each["above"]) for each in advice["certificate"]], [(None, None)] * 2)
+        self.assertEqual({each["verdict"] for each in advice["gain"]} - {"no difference"}, set())
 
 
 if __name__ == "__main__":
