@@ -210,6 +210,17 @@ TEST(AdviseSearch, FewRunsStillTellNeighborsTrialsAndTheBestStart) {
     CHECK(says(advice, "not tried: held seeds of start 3"));
 }
 
+TEST(AdviseSearch, PointsThatCheckRefusesHaveNoRun) {
+    // The least of all is behind them.
+    Bench bench(two_keys(), bowl(), 0.001);
+    bench.question.allows = [](const AdvisePoint& point) { return at(point, 0) != 8; };
+    bench.run();
+    CHECK(bench.rounds[0] == 24);
+    for (const Json& row : bench.rows) CHECK(row["values"]["a"] != "8");
+    CHECK(bench.state().found == (AdvisePoint{"7", "4"}) || bench.state().found == (AdvisePoint{"9", "4"}));
+    CHECK(says(bench.advice(), "not tried: a = 8: check refuses it\n"));
+}
+
 TEST(AdviseSearch, FiguresOfChanceHaveAnEnd) {
     for (std::uint64_t world = 0; world < 40; ++world) {
         Bench bench(two_keys(), {{[world](const AdvisePoint& point, std::uint64_t seed) {

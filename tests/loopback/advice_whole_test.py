@@ -103,18 +103,30 @@ class Whole(FabricCase):
                          if statistics.mean(a[0] - b[0] for a, b in zip(runs, best)) > limit]
                 self.assertGreater(len(worse), len(points) // 4)
 
-    @unittest.skipUnless(LONG, "with --long alone")
-    def test_nowhere_worse_on_workloads_that_it_did_not_see(self):
-        for senders, message in itertools.product((8, 16, 30), ("64KB", "1MB", "4MB")):
-            with self.subTest(senders=senders, message=message):
-                self.held(senders, message)
-
-    def held(self, senders, message):
+    def question(self, senders, message):
+        """The folder and the answer of a question without a workload."""
         out = self.folder / f"held-{senders}-{message}"
         done = run([self.program, "advise", "--ports", "32", "--speed", "400G", "--buffer", "64MB", "--cable", "100m",
                     "--incast", str(senders), "--message", message, "--jobs", "2", "--out", out])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        advice = json.loads((out / "advice.json").read_text())
+        return out, json.loads((out / "advice.json").read_text())
+
+    def test_a_question_costs_what_it_may(self):
+        _, advice = self.question(16, "1MB")
+        self.assertEqual(advice["answer"], "change")
+        self.assertLessEqual(advice["runs"], 96)
+        self.assertLessEqual(advice["packets"], 40_000_000)
+        for part in ("gain", "front", "sensitivity", "certificate", "breaks"):
+            self.assertGreater(len(advice[part]), 0, part)
+
+    @unittest.skipUnless(LONG, "with --long alone")
+    def test_nowhere_worse_on_workloads_that_it_did_not_see(self):
+        for senders, message in ((16, "1MB"), *itertools.product((8, 30), ("64KB", "4MB"))):
+            with self.subTest(senders=senders, message=message):
+                self.held(senders, message)
+
+    def held(self, senders, message):
+        out, advice = self.question(senders, message)
         self.assertLessEqual(advice["runs"], 96)
         self.assertLessEqual(advice["packets"], 40_000_000)
         text = (out / "fabric.toml").read_text()

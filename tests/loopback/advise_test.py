@@ -74,6 +74,8 @@ class Advice(Scenarios):
         self.advise("one")
         self.advise("two", "--jobs", "2")
         self.assertEqual(self.bytes_of("one"), self.bytes_of("two"))
+        self.advise("four", "--jobs", "4")
+        self.assertEqual(self.bytes_of("one"), self.bytes_of("four"))
         # Killed when some rows are there, then the same command again.
         path = self.folder / "scenario.toml"
         command = [self.program, "advise", path, "--out", self.folder / "cut"]
@@ -98,6 +100,16 @@ class Advice(Scenarios):
         (runs / "000007.json").write_text("{}")
         self.advise("one")
         self.assertEqual(self.bytes_of("one"), wanted)
+
+    def test_points_that_check_refuses_have_no_run(self):
+        # Forty ports have no room in 2 MB; each alone is good.
+        text = FABRIC[:FABRIC.index("[advise.range]")] + '[advise.range]\n"topology.hosts" = [3, 40]\n"switch.default.buffer.size" = ["2MB", "16MB"]\n'
+        text = text.replace('size = "2MB"', 'size = "16MB"')
+        _, advice = self.advise("refused", text=text)
+        rows = self.rows("refused")
+        self.assertEqual({row["error"] for row in rows}, {None})
+        points = {(row["values"]["topology.hosts"], row["values"]["switch.default.buffer.size"]) for row in rows}
+        self.assertEqual(points, {("3", "2MB"), ("3", "16MB"), ("40", "16MB")})
 
     def test_where_no_point_keeps_the_goal_the_exit_is_4(self):
         text = FABRIC.replace('keep = ["verdict.lossless"]', 'keep = ["end_ns lt 5ns"]')

@@ -34,7 +34,8 @@ Points points_of_first_round(const AdviseQuestion& question) {
     for (const AdviseStart& start : question.starts)
         if (made.size() < most_first_points) add_once(made, start.point);
     for (std::size_t n = 0; n < most_draws && made.size() < wanted; ++n)
-        add_once(made, question.space->drawn(n));
+        if (const AdvisePoint point = question.space->drawn(n); !question.allows || question.allows(point))
+            add_once(made, point);
     return made;
 }
 
@@ -171,7 +172,7 @@ class Replay {
         for (std::size_t key = 0, still = 0; still < keys;) {
             Points around{state_.found};
             for (const bool up : {false, true})
-                if (const auto next = space_.step(state_.found, key, up);
+                if (const auto next = step(key, up);
                     next && std::ranges::find(visited, *next) == visited.end())
                     add_once(around, *next);
             std::optional<AdvisePoint> moved;
@@ -192,6 +193,20 @@ class Replay {
         }
         state_.keeps = keeps(state_.found);
         return true;
+    }
+
+    // The point, where check takes it.
+    std::optional<AdvisePoint> allowed(std::optional<AdvisePoint> point) {
+        if (!point || !question_.allows || question_.allows(*point)) return point;
+        std::string values;
+        for (std::size_t key = 0; key < point->size(); ++key)
+            if ((*point)[key] != state_.found[key])
+                append_item(values, ", ", fmt::format("{} = {}", space_.keys()[key].path, (*point)[key]));
+        if (refused_.insert(values).second) leave_out(values + ": check refuses it");
+        return std::nullopt;
+    }
+    std::optional<AdvisePoint> step(std::size_t key, bool up) {
+        return allowed(space_.step(state_.found, key, up));
     }
 
     bool keeps(const AdvisePoint& point) const {
@@ -246,9 +261,9 @@ class Replay {
         }
         hold(state_.found);
         hold(question_.today());
-        const auto step = [&](std::size_t key, bool up) { return space_.step(state_.found, key, up); };
-        const auto far = [&](std::size_t key, bool up) { return space_.far(state_.found, key, up); };
-        look_around(step, "a step of");
+        const auto near = [&](std::size_t key, bool up) { return step(key, up); };
+        const auto far = [&](std::size_t key, bool up) { return allowed(space_.far(state_.found, key, up)); };
+        look_around(near, "a step of");
         for (const std::string& trial : question_.trials)
             if (state_.runs.list().size() < question_.runs)
                 state_.runs.ask({state_.found, question_.seed, trial});
@@ -308,7 +323,8 @@ class Replay {
     const AdviseQuestion& question_;
     const AdviseSpace& space_;
     AdviseState state_;
-    std::size_t complete_ = 0;  // runs that were looked at
+    std::size_t complete_ = 0;       // runs that were looked at
+    std::set<std::string> refused_;  // values of points beside the one found, in words
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -45,6 +46,8 @@ struct AdviseQuestion {
     unsigned seeds = 5;               // of a point: from 5 to 50
     std::size_t runs = 200;           // of all, fewest_advise_runs or more
     std::vector<std::string> trials;  // names of what may break, each run once
+    // False: check refuses the point, so it has no run. Empty: none is refused. Starts are good as they are.
+    std::function<bool(const AdvisePoint&)> allows{};
 
     const AdvisePoint& today() const { return starts.front().point; }
 };

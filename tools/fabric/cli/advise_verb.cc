@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
 #include <system_error>
 
 #include "control/config/schema/schema.hh"
@@ -82,20 +84,36 @@ Duration half_time(const AdviseState& state, const AdviseQuestion& question) {
     return nanoseconds(static_cast<std::int64_t>(std::min(end->get<std::uint64_t>(), longest_ns) / 2));
 }
 
+// The arguments of --set that make the file one with the values of a point.
+std::vector<std::string> sets_of(const Advising& advising, const AdvisePoint& point) {
+    std::vector<std::string> sets = advising.arguments.sets;
+    for (const auto& own : {advising.space.base_sets(), advising.space.sets(point)})
+        sets.insert(sets.end(), own.begin(), own.end());
+    return sets;
+}
+
 // A run of the round for the engine.
 SweepRun engine_run(const Advising& advising, const AdviseState& state,
                     const std::vector<Breaking>& breakings, std::size_t number) {
     const AdviseRun& run = state.runs.list()[number];
-    SweepRun made{head_of(advising.space, number, run), advising.arguments.sets, !run.trial.empty()};
-    const auto add = [&](const std::vector<std::string>& sets) {
-        made.sets.insert(made.sets.end(), sets.begin(), sets.end());
-    };
-    add(advising.space.base_sets());
+    SweepRun made{head_of(advising.space, number, run), sets_of(advising, run.point), !run.trial.empty()};
     made.sets.push_back(fmt::format("seed={}", run.seed));
-    add(advising.space.sets(run.point));
     for (const Breaking& each : breakings)
-        if (each.name == run.trial) add(each.sets);
+        if (each.name == run.trial) made.sets.insert(made.sets.end(), each.sets.begin(), each.sets.end());
     return made;
+}
+
+// Whether check takes a point; each is planned once.
+std::function<bool(const AdvisePoint&)> check_of(const Advising& advising) {
+    return [&advising, known = std::map<AdvisePoint, bool>()](const AdvisePoint& point) mutable {
+        const auto [at, is_new] = known.try_emplace(point);
+        if (is_new) {
+            const auto plan =
+                plan_of(advising.text, advising.name(), sets_of(advising, point), advising.arguments.force);
+            at->second = plan.has_value();
+        }
+        return at->second;
+    };
 }
 
 // The memory of the largest of these; a run whose plan is refused has a row that says so.
@@ -182,10 +200,7 @@ SweepManifest manifest_of(const Advising& advising, const Scenario& scenario) {
 // say of them, or an error's text.
 tl::expected<std::string, std::string> write_values(const Advising& advising, SweepFolder& folder,
                                                     const AdviseState& state, bool changes) {
-    std::vector<std::string> sets = advising.arguments.sets;
-    if (changes)
-        for (const auto& own : {advising.space.base_sets(), advising.space.sets(state.found)})
-            sets.insert(sets.end(), own.begin(), own.end());
+    const std::vector<std::string> sets = changes ? sets_of(advising, state.found) : advising.arguments.sets;
     const auto recommended = recommended_toml(advising.text, advising.name(), sets, folder.path());
     if (!recommended) return tl::unexpected(recommended.error().front());
     if (std::string error = folder.write("recommended.toml", *recommended); !error.empty())
@@ -248,6 +263,7 @@ int advise(const Arguments& arguments) {
         return exit_configuration;
     }
     Advising advising{arguments, *text, std::move(*file), scenario->plan, std::move(*space), {}};
+    advising.question.allows = check_of(advising);
     if (!ask(arguments, advising)) return exit_configuration;
     advising.question.goal = goal_for(scenario->goal->json(), advising.space);
     const Breakings breakings = breakings_of(advising.file, advising.plan, {});
