@@ -211,13 +211,6 @@ class Hostile(Page):
 
 @unittest.skipUnless(browser.CHROMIUM, "Chromium is not installed")
 class Seen(Page):
-    def opened(self, path):
-        tab = browser.Browser()
-        self.addCleanup(tab.__exit__)
-        tab.open(path)
-        self.assertEqual(tab.evaluate("document.documentElement.dataset.ready"), "true", tab.complaints)
-        return tab
-
     def check_switch(self, tab, report, name):
         port = report["ports"][name]
         self.assertEqual(self.row(tab, "ports", name)[6], str(sum(port["drops"].values())))
@@ -233,7 +226,7 @@ class Seen(Page):
         path = self.report()
         self.page(path)
         report = json.loads(path.read_text())
-        tab = self.opened(self.folder / "switch.html")
+        tab = browser.opened(self, self.folder / "switch.html")
         for name in report["ports"]:
             self.check_switch(tab, report, name)
         self.assertEqual(tab.evaluate("document.querySelectorAll('#queues .chart:not([hidden]) svg').length"), int(bool(report["microbursts"])))
@@ -255,7 +248,7 @@ class Seen(Page):
         report["microbursts"] = [{**kept, "start_ns": 1_000_000, "length_ns": 3_000_000, "peak_bytes": 1_500_000, "peak_at_ns": 1_100_000}]
         path.write_text(json.dumps(report))
         self.page(path)
-        tab = self.opened(self.folder / "switch.html")
+        tab = browser.opened(self, self.folder / "switch.html")
         line = max(tab.evaluate("""[...document.querySelectorAll('#queues .chart svg path')]
             .filter((path) => path.getAttribute('fill') === 'none' && path.getAttribute('stroke') === color_of(0))
             .map((path) => path.getAttribute('d').match(/[-0-9.]+/g).map(Number))"""), key=len)
@@ -273,7 +266,7 @@ class Seen(Page):
         report["microbursts"] = [{**template, "port": port, "queue": n} for port in report["ports"] for n in range(8)]
         path.write_text(json.dumps(report))
         self.page(path)
-        tab = self.opened(self.folder / "switch.html")
+        tab = browser.opened(self, self.folder / "switch.html")
         for width in (400, 1280):
             tab.open(self.folder / "switch.html", width=width)
             texts = tab.evaluate("[...document.querySelectorAll('#queues .chart svg text')].map((text) => [text.textContent, text.getBoundingClientRect().top, text.getBoundingClientRect().bottom])")
@@ -284,7 +277,7 @@ class Seen(Page):
     def test_a_table_that_is_too_wide_says_that_it_scrolls(self):
         path = self.report()
         self.page(path)
-        tab = self.opened(self.folder / "switch.html")
+        tab = browser.opened(self, self.folder / "switch.html")
         hint = "getComputedStyle(document.querySelector('#ports .scroll'), '::before').content"
         self.assertEqual(tab.evaluate(hint), "none")
         tab.open(self.folder / "switch.html", width=400)
@@ -296,7 +289,7 @@ class Seen(Page):
         report["watchdog"], report["ecmp"] = [], {}
         path.write_text(json.dumps(report))
         self.page(path)
-        tab = self.opened(self.folder / "switch.html")
+        tab = browser.opened(self, self.folder / "switch.html")
         for section, said in (("watchdog", "WatchdogThe PFC watchdog watches no queue."), ("ecmp", "ECMPNo route has several next hops.")):
             self.assertEqual(tab.evaluate(f"document.querySelector('#{section}').innerText.replaceAll('\\n', '')"), said)
 
@@ -304,7 +297,7 @@ class Seen(Page):
         path = self.report("fabric")
         self.page(path)
         report = json.loads(path.read_text())
-        tab = self.opened(self.folder / "fabric.html")
+        tab = browser.opened(self, self.folder / "fabric.html")
         self.assertIn(report["pause_trees"][0]["text"], tab.evaluate("document.querySelector('.cause').textContent"))
         for group in report["balance"]:
             self.assertEqual(self.row(tab, "balance", f"{group['switch']} {' '.join(group['links'])}")[2:], [str(group[name]) for name in ("mean_load_ppm", "max_over_mean_permille", "jain_permille")])
@@ -325,7 +318,7 @@ class Seen(Page):
             path = self.report(kind)
             path.write_text(json.dumps(hostile(json.loads(path.read_text()))))
             self.page(path)
-            tab = self.opened(self.folder / f"{kind}.html")
+            tab = browser.opened(self, self.folder / f"{kind}.html")
             papers = set()
             for width in (320, 1280, 2560):
                 for dark in (False, True):

@@ -5,9 +5,12 @@ import json
 import signal
 import subprocess
 import time
+import unittest
 
+import browser
 import loopback
 from loopback import run
+from page_test import HOSTILE, data_of
 from scenarios_test import DONE, FAILED, FALSE, SMALL, USAGE, Scenarios
 
 # The queue's marks decide how long a message waits; the buffer decides nothing.
@@ -130,7 +133,6 @@ class Advice(Scenarios):
         for text, words, said in ((FABRIC.replace(goal, ""), (), "it has no [goal]"),
                                   (FABRIC, ("--runs", "9"), "too few: the first round and the held seeds take 18"),
                                   (FABRIC, ("--shard", "1/2"), "--shard"),
-                                  (FABRIC, ("--html", "a.html"), "--html"),
                                   (FABRIC, ("--seed", str(2**63 - 9)), "a smaller seed"),
                                   (FABRIC.replace("verdict.lossless", "verdict.losless"), (), "lossless"),
                                   (FABRIC + '[vary]\nseed = [1, 2]\n', (), "[vary]")):
@@ -186,6 +188,44 @@ runs = 100
         for key in ("wred.advised.green_min=", "wred.advised.green_max=", "queue.3.wred=advised"):
             self.assertIn(key, trial)
 
+    def test_its_page_has_the_same_answer_and_the_same_bytes(self):
+        page, again = self.folder / "page.html", self.folder / "again.html"
+        text = FABRIC.replace('name = "small"', f"name = {json.dumps(HOSTILE)}")
+        _, advice = self.advise("one", "--html", page, text=text)
+        data = data_of(page)["advised"]
+        self.assertEqual(data["advice"], advice)
+        self.assertEqual((data["name"], data["question"]), (HOSTILE, "Does an incast of two lose anything?"))
+        self.assertNotIn("<img", page.read_text())
+        self.assertNotIn(str(self.folder), page.read_text())
+        # The rows are there, so nothing runs; then two jobs run it anew.
+        self.advise("one", "--html", again, text=text)
+        self.assertEqual(again.read_bytes(), page.read_bytes())
+        self.advise("two", "--html", again, "--jobs", "2", text=text)
+        self.assertEqual(again.read_bytes(), page.read_bytes())
+        done = run([self.program, "report", self.folder / "one"])
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("is of advise; do: run the same command once more with --html", done.stderr)
+
+    def test_a_page_that_cannot_be_written_is_told_before_the_first_run(self):
+        done, advice = self.advise("no page", "--html", self.folder / "no" / "page.html", status=FAILED)
+        self.assertIn("No such file or directory", done.stderr)
+        self.assertIsNone(advice)
+        self.assertFalse((self.folder / "no page").exists())
+        done, advice = self.advise("full", "--html", "/dev/full", status=FAILED)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertIsNotNone(advice)
+        done = run([self.program, "advise", self.folder / "scenario.toml", "--out", self.folder / "clash", "--html", self.folder / "scenario.toml"])
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("the scenario", done.stderr)
+
+    def test_headroom_that_is_not_as_computed_has_its_edit(self):
+        text = FABRIC.replace('buffer.size = "2MB"\n', 'buffer.size = "2MB"\n[switch.default.default.priority_group.3]\nxoff = "200KB"\n')
+        done, advice = self.advise("edit", text=text)
+        (row,) = advice["headroom"]
+        self.assertNotEqual(row["today"], row["computed"])
+        self.assertIn("priority_group.3.xoff", row["edit"])
+        self.assertIn(f"computed, not searched; do: {row['edit']}\n", done.stdout)
+
     def test_a_question_without_a_workload_makes_its_file(self):
         def ask(*words):
             done = run([self.program, "advise", *words, "--out", self.folder / "asked"])
@@ -209,6 +249,73 @@ runs = 100
         done, _ = self.advise("again", "--runs", "61")
         self.assertIn("are now in ", done.stdout)
         self.assertTrue((self.folder / "again" / "earlier-1" / "advice.json").exists())
+
+
+@unittest.skipUnless(browser.CHROMIUM and loopback.LONG, "a browser looks at it with --long, where chromium is installed")
+class InBrowser(Advice):
+    TEXTS = "[...document.querySelectorAll('#{} tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+
+    def page(self, name, *words, text=FABRIC, status=DONE):
+        page = self.folder / f"{name}.html"
+        done, advice = self.advise(name, "--html", page, *words, text=text, status=status)
+        return browser.opened(self, page), page, advice, done
+
+    def text(self, tab, section):
+        return tab.evaluate(f"document.querySelector('#{section}').innerText")
+
+    def test_it_shows_the_answer(self):
+        text = FABRIC.replace('least = ["end_ns"]', 'least = ["max flows.*.completion_ns.max", "end_ns"]')
+        tab, page, advice, done = self.page("whole", "--runs", "200", text=text)
+        self.assertEqual(advice["answer"], "change")
+        self.assertIn(tab.evaluate("document.querySelector('#verdict').textContent") + "\n", done.stdout)
+        self.assertEqual(tab.evaluate("[...document.querySelectorAll('section')].map((each) => each.id)"),
+                         ["values", "gain", "front", "sensitivity", "certificate", "headroom", "breaks", "not-tried"])
+        self.assertEqual([row[:3] for row in tab.evaluate(self.TEXTS.format("values"))],
+                         [[each["path"], each["today"], each["advised"] if each["advised"] != each["today"] else "as today"] for each in advice["values"]])
+        self.assertEqual([(row[0], row[6]) for row in tab.evaluate(self.TEXTS.format("gain"))], [(each["against"], each["verdict"]) for each in advice["gain"]])
+        self.assertEqual(len(tab.evaluate(self.TEXTS.format("front"))), len(advice["front"]) + len(advice["beaten"]))
+        words = tab.evaluate("[...document.querySelectorAll('#front .chart svg text')].map((each) => each.textContent)")
+        self.assertTrue({"advised", "today"} <= set(words), words)
+        # A small picture for each key, with a point for each value that was tried and those of the set in the middle.
+        self.assertEqual(tab.evaluate("document.querySelectorAll('#sensitivity .chart svg').length"), len(advice["sensitivity"]))
+        tab.evaluate("document.querySelector('#sensitivity details').open = true")
+        self.assertEqual(len(tab.evaluate(self.TEXTS.format("sensitivity"))), sum(len(each["change"]) for row in advice["sensitivity"] for each in row["tried"]))
+        rows = tab.evaluate(self.TEXTS.format("certificate"))
+        for n, key in enumerate(advice["certificate"]):
+            for m, side in enumerate(("below", "above")):
+                row = rows[2 * n + m]
+                self.assertEqual((row[2], row[3] if key[side] else None, row[6]), (side, key[side] and key[side]["value"], str(key[side]["run"]) if key[side] else ""))
+        self.assertEqual({row[0] for row in tab.evaluate(self.TEXTS.format("breaks"))}, {each["what"] for each in advice["breaks"]})
+        for each in advice["not_tried"]:
+            self.assertIn(each, self.text(tab, "not-tried"))
+        self.assertIn(f"It took {len(self.rows('whole'))} runs", self.text(tab, "not-tried"))
+        papers = set()
+        for width in (320, 1280):
+            for dark in (False, True):
+                tab.open(page, dark=dark, width=width)
+                self.assertLessEqual(tab.evaluate("document.documentElement.scrollWidth"), width)
+                papers.add(tab.evaluate("getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(len(papers), 2)
+        self.assertEqual(tab.complaints, [])
+
+    def test_a_part_without_runs_says_so_in_place_of_a_picture(self):
+        tab, _, advice, _ = self.page("few", "--runs", "34")
+        self.assertEqual([row["tried"] for row in advice["sensitivity"]], [[], []])
+        for section, said in (("front", "There is one goal"), ("sensitivity", "No run was left for it; do: advise with --runs 100."), ("certificate", "no run was left"),
+                              ("breaks", "No run was left for it")):
+            self.assertIn(said, self.text(tab, section))
+        self.assertEqual(tab.evaluate("document.querySelectorAll('.chart').length"), 0)
+        tab, _, advice, _ = self.page("none", text=FABRIC.replace('keep = ["verdict.lossless"]', 'keep = ["end_ns lt 5ns"]'), status=FALSE)
+        for section in ("gain", "front", "sensitivity", "certificate", "breaks"):
+            self.assertIn("No set keeps the goal, so none was measured further.", self.text(tab, section))
+        self.assertIn(f"Nearest, run {advice['nearest']['run']}", self.text(tab, "values"))
+        self.assertEqual(tab.complaints, [])
+
+    def test_names_are_text(self):
+        tab, _, _, _ = self.page("hostile", text=FABRIC.replace('name = "small"', f"name = {json.dumps(HOSTILE)}"))
+        self.assertEqual(tab.evaluate("document.querySelector('h1').textContent"), HOSTILE)
+        self.assertEqual(tab.evaluate("document.images.length"), 0)
+        self.assertEqual(tab.complaints, [])
 
 
 if __name__ == "__main__":

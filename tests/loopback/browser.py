@@ -111,3 +111,12 @@ class Browser:
 
     def print(self, path):
         path.write_bytes(base64.b64decode(self.call("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"]))
+
+
+def opened(case, page, **words):
+    """A tab that shows the page and is ready, until the test case has ended."""
+    tab = Browser()
+    case.addCleanup(tab.__exit__)
+    tab.open(page, **words)
+    case.assertEqual(tab.evaluate("document.documentElement.dataset.ready"), "true", tab.complaints)
+    return tab

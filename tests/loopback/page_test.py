@@ -336,17 +336,10 @@ class Bundle(loopback.Case):
 class InBrowser(Pages):
     FIGURES = "[...document.querySelectorAll('#{} tbody tr')].map(row => [...row.cells].map(cell => cell.querySelector('data')?.value ?? cell.textContent))"
 
-    def opened(self, page, **words):
-        tab = browser.Browser()
-        self.addCleanup(tab.__exit__)
-        tab.open(page, **words)
-        self.assertEqual(tab.evaluate("document.documentElement.dataset.ready"), "true", tab.complaints)
-        return tab
-
     def test_what_it_shows_is_what_the_report_says(self):
         out, page = self.run_page()
         report = json.loads((out / "report.json").read_text())
-        tab = self.opened(page)
+        tab = browser.opened(self, page)
         self.assertEqual(tab.evaluate("document.querySelector('h1').textContent"), report["name"])
         self.assertIn("1 of 2 assertions is false", tab.evaluate("document.querySelector('#verdict').textContent"))
         rows = tab.evaluate(self.FIGURES.format("assertions"))
@@ -382,7 +375,7 @@ class InBrowser(Pages):
 
     def test_keys_reach_everything(self):
         _, page = self.run_page()
-        tab = self.opened(page)
+        tab = browser.opened(self, page)
         reached = set()
         for _ in range(150):
             tab.press("Tab")
@@ -406,7 +399,7 @@ class InBrowser(Pages):
     def test_a_sweep_shows_every_run(self):
         out, page = self.sweep_page()
         rows = [json.loads(line) for line in (out / "sweep.jsonl").read_text().splitlines()]
-        tab = self.opened(page)
+        tab = browser.opened(self, page)
         shown = tab.evaluate(self.FIGURES.format("runs"))
         self.assertEqual([row[0] for row in shown], [str(row["run"]) for row in rows])
         heads = tab.evaluate("[...document.querySelectorAll('#runs th')].map(head => head.textContent)")
@@ -425,7 +418,7 @@ class InBrowser(Pages):
 
     def test_dark_and_light_differ_and_paper_is_light(self):
         _, page = self.run_page()
-        tab = self.opened(page)
+        tab = browser.opened(self, page)
         ink = "[getComputedStyle(document.body).backgroundColor, document.querySelector('.chart svg text').getAttribute('fill') ?? document.querySelector('.chart svg text').style.fill]"
         light = tab.evaluate(ink)
         tab.open(page, dark=True)

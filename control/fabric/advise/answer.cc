@@ -23,12 +23,13 @@ constexpr std::size_t most_steps = 4096;  // from the point found to the end of 
 
 // A point that was tried beside the one found, with one key changed.
 struct Beside {
-    std::string value;                   // of the key
-    std::size_t run = 0;                 // the worst
-    std::uint64_t seed = 0;              // of that run
-    std::string wrong{};                 // what fails; empty: nothing
-    std::optional<std::size_t> entry{};  // of `least`: the first that differs
-    double before = 0, after = 0;        // of that entry
+    std::string value;                    // of the key
+    std::size_t run = 0;                  // the worst
+    std::uint64_t seed = 0;               // of that run
+    std::string wrong{};                  // what fails; empty: nothing
+    std::optional<std::size_t> entry{};   // of `least`: the first that differs
+    double before = 0, after = 0;         // of that entry
+    std::vector<FigureChange> changes{};  // by entry, where nothing fails
 
     bool is_same() const { return wrong.empty() && !entry; }
     bool is_in_certificate() const { return !wrong.empty() || entry == 0U; }
@@ -38,6 +39,18 @@ struct Beside {
             made["wrong"] = wrong;
         else
             made.update({{"goal", *entry}, {"before", number_json(before)}, {"after", number_json(after)}});
+        return made;
+    }
+    Json tried(bool up) const {
+        Json made = {{"side", up ? "above" : "below"},
+                     {"value", value},
+                     {"run", run},
+                     {"wrong", wrong.empty() ? Json() : Json(wrong)},
+                     {"change", Json::array()}};
+        for (const FigureChange& each : changes)
+            made["change"].push_back({{"before", number_json(each.before)},
+                                      {"after", number_json(each.after)},
+                                      {"spread", number_json(each.half_width)}});
         return made;
     }
 };
@@ -92,11 +105,13 @@ class AnswerMaker {
         made["nearest"] = answer == "none keeps" ? nearest() : Json();
         made["headroom"] = Json::array();
         for (const AdviseHeadroom& each : space_.headroom())
-            made["headroom"].push_back(
-                {{"port", each.port}, {"today", each.today_bytes}, {"computed", each.computed_bytes}});
+            made["headroom"].push_back({{"port", each.port},
+                                        {"today", each.today_bytes},
+                                        {"computed", each.computed_bytes},
+                                        {"edit", each.edit.empty() ? Json() : Json(each.edit)}});
         made["held"] = held();
         made["gain"] = gains();
-        made["front"] = front();
+        add_front(made);
         made["sensitivity"] = Json::array(), made["certificate"] = Json::array();
         for (std::size_t key = 0; state_.keeps && key < space_.keys().size(); ++key) add_key(key, made);
         made["breaks"] = breaks();
@@ -220,8 +235,9 @@ class AnswerMaker {
         return change.after < change.before ? "better" : "worse";
     }
 
-    // Points with all seeds that no other beats in every figure beyond the spread.
-    Json front() const {
+    // Points with all seeds that no other beats in every figure beyond the spread; `beaten`: those of the
+    // others that have a name.
+    void add_front(Json& made) const {
         Points whole;
         for (const AdvisePoint& point : state_.points)
             if (state_.runs.rows_of(point, question_.seed, question_.seeds) == question_.seeds)
@@ -233,17 +249,32 @@ class AnswerMaker {
                 if (!ranking.is_better(entry, other, one)) return false;
             return true;
         };
-        Json made = Json::array();
+        made["front"] = Json::array(), made["beaten"] = Json::array();
         for (const std::size_t n : ranking.candidates()) {
             const auto beaten = [&](std::size_t other) { return other != n && beats(other, n); };
-            if (made.size() == most_in_front || std::ranges::any_of(ranking.candidates(), beaten)) continue;
+            const bool is_beaten = std::ranges::any_of(ranking.candidates(), beaten);
+            const Json name = name_of(ranked.points[n]);
+            Json& list = made[is_beaten ? "beaten" : "front"];
+            if ((is_beaten && name.is_null()) || list.size() == most_in_front) continue;
             const JudgedPoint& point = ranking.points()[n];
-            Json least = Json::array();
-            for (const auto& figures : point.least) least.push_back(number_json(spread_of(figures).mean));
-            made.push_back(
-                {{"run", point.runs.front()}, {"values", point.values}, {"least", std::move(least)}});
+            Json least = Json::array(), spread = Json::array();
+            for (const auto& figures : point.least) {
+                const Spread own = spread_of(figures);
+                least.push_back(number_json(own.mean));
+                spread.push_back(own.half_width ? number_json(*own.half_width) : Json());
+            }
+            list.push_back({{"run", point.runs.front()},
+                            {"name", name},
+                            {"values", point.values},
+                            {"least", std::move(least)},
+                            {"spread", std::move(spread)}});
         }
-        return made;
+    }
+    // Null: it has none.
+    Json name_of(const AdvisePoint& point) const {
+        for (const AdviseStart& start : question_.starts)
+            if (start.point == point) return start.name;
+        return point == state_.found ? Json("found") : Json();
     }
 
     // The points on one side of a key that were tried with enough seeds, the nearest first.
@@ -275,9 +306,11 @@ class AnswerMaker {
         Beside made{point[key]};
         made.wrong = both.ranking.points()[1].wrong;
         if (made.wrong.empty() && rows.size() < question_.seeds) return std::nullopt;
+        for (std::size_t entry = 0; made.wrong.empty() && entry < entries(); ++entry)
+            made.changes.push_back(both.ranking.change(entry, 0, 1));
         for (std::size_t entry = 0; made.wrong.empty() && !made.entry && entry < entries(); ++entry)
             if (both.ranking.is_told_apart(entry, 0, 1)) {
-                const FigureChange change = both.ranking.change(entry, 0, 1);
+                const FigureChange& change = made.changes[entry];
                 made.entry = entry, made.before = change.before, made.after = change.after;
             }
         std::tie(made.run, made.seed) = worst_run(rows, !made.wrong.empty(), made.entry.value_or(0));
@@ -288,6 +321,7 @@ class AnswerMaker {
     void add_key(std::size_t key, Json& made) const {
         const std::string& path = space_.keys()[key].path;
         Json ends = Json::array(), different = Json::array(), certain = Json::array();
+        Json tried = Json::array(), stops = Json::array();
         for (const bool up : {false, true}) {
             std::string same = state_.found[key];
             Json first, evidence;
@@ -295,7 +329,9 @@ class AnswerMaker {
                 if (each.is_same() && first.is_null()) same = each.value;
                 if (!each.is_same() && first.is_null()) first = each.json();
                 if (each.is_in_certificate() && evidence.is_null()) evidence = each.json();
+                tried.push_back(each.tried(up));
             }
+            stops.push_back(!space_.step(state_.found, key, up));
             ends.push_back(same), different.push_back(first), certain.push_back(evidence);
         }
         made["sensitivity"].push_back({{"path", path},
@@ -303,7 +339,9 @@ class AnswerMaker {
                                        {"same_from", ends[0]},
                                        {"same_to", ends[1]},
                                        {"below", different[0]},
-                                       {"above", different[1]}});
+                                       {"above", different[1]},
+                                       {"ends", std::move(stops)},
+                                       {"tried", std::move(tried)}});
         made["certificate"].push_back({{"path", path}, {"below", certain[0]}, {"above", certain[1]}});
     }
 

@@ -25,10 +25,55 @@ class AdviceWords {
     explicit AdviceWords(const Json& advice) : advice_(advice) {}
 
     std::string all() const {
-        std::string text = headline();
+        std::string text = headline() + "\n";
         if (!advice_["today_fails"].is_null())
             text += fmt::format("    today's values fail: {}\n", said(advice_["today_fails"]));
         return text + values() + gains() + breaks() + sensitivity() + headroom() + rest();
+    }
+
+    std::string headline() const {
+        const std::string answer = said(advice_["answer"]);
+        if (answer == "none keeps") {
+            const Json& near = advice_["nearest"];
+            if (near.is_null()) return "none keeps the goal: no set could be judged";
+            return fmt::format("none keeps the goal; the nearest is run {} ({}), where this fails:\n    {}",
+                               near["run"].get<std::size_t>(), values_text(near["values"]),
+                               said(near["wrong"]));
+        }
+        if (answer == "change")
+            return fmt::format("change {} of {}: {}", changed(), print_count(advice_["values"].size(), "key"),
+                               first_gain());
+        const Json& found = advice_["found"];
+        if (answer == "leave it")
+            return found.is_null()
+                       ? std::string("leave it: no set that was tried is better than today's")
+                       : fmt::format("leave it: the best set of the search ({}) is no better on {}",
+                                     values_text(found), seeds());
+        return found.is_null()
+                   ? std::string("no difference within the spread: no value that was tried changes a figure")
+                   : fmt::format(
+                         "no difference within the spread, so leave it: the best set of the search ({}) is "
+                         "like today's on {}",
+                         values_text(found), seeds());
+    }
+    std::string sensitivity(const Json& row) const {
+        std::string line =
+            row["same_from"] == row["same_to"]
+                ? fmt::format("{} matters", said(row["at"]))
+                : fmt::format("{} to {} changes nothing", said(row["same_from"]), said(row["same_to"]));
+        if (row["below"].is_null() && row["above"].is_null() && row["same_from"] == row["same_to"])
+            line = "no other value was tried with enough seeds";
+        for (const char* side : {"below", "above"}) {
+            const Json& at = row[side];
+            if (at.is_null()) continue;
+            line += at.contains("wrong")
+                        ? fmt::format("; at {} the goal fails: {}", said(at["value"]), said(at["wrong"]))
+                        : fmt::format("; at {} {} {} -> {}", said(at["value"]),
+                                      goal(at["goal"].get<std::size_t>()),
+                                      figure(at["before"], at["goal"].get<std::size_t>()),
+                                      figure(at["after"], at["goal"].get<std::size_t>()));
+        }
+        return line;
     }
 
   private:
@@ -48,32 +93,6 @@ class AdviceWords {
                            print_count(advice_["held"]["seeds"].get<std::uint64_t>(), "seed"));
     }
 
-    std::string headline() const {
-        const std::string answer = said(advice_["answer"]);
-        if (answer == "none keeps") {
-            const Json& near = advice_["nearest"];
-            if (near.is_null()) return "none keeps the goal: no set could be judged\n";
-            return fmt::format("none keeps the goal; the nearest is run {} ({}), where this fails:\n    {}\n",
-                               near["run"].get<std::size_t>(), values_text(near["values"]),
-                               said(near["wrong"]));
-        }
-        if (answer == "change")
-            return fmt::format("change {} of {}: {}\n", changed(),
-                               print_count(advice_["values"].size(), "key"), first_gain());
-        const Json& found = advice_["found"];
-        if (answer == "leave it")
-            return found.is_null()
-                       ? std::string("leave it: no set that was tried is better than today's\n")
-                       : fmt::format("leave it: the best set of the search ({}) is no better on {}\n",
-                                     values_text(found), seeds());
-        return found.is_null()
-                   ? std::string(
-                         "no difference within the spread: no value that was tried changes a figure\n")
-                   : fmt::format(
-                         "no difference within the spread, so leave it: the best set of the search ({}) is "
-                         "like today's on {}\n",
-                         values_text(found), seeds());
-    }
     std::string first_gain() const {
         for (const Json& each : advice_["gain"])
             if (each["against"] == "today" && each["verdict"] == "better")
@@ -144,25 +163,8 @@ class AdviceWords {
 
     std::string sensitivity() const {
         std::string text;
-        for (const Json& each : advice_["sensitivity"]) {
-            std::string line =
-                each["same_from"] == each["same_to"]
-                    ? fmt::format("{} matters", said(each["at"]))
-                    : fmt::format("{} to {} changes nothing", said(each["same_from"]), said(each["same_to"]));
-            if (each["below"].is_null() && each["above"].is_null() && each["same_from"] == each["same_to"])
-                line = "no other value was tried with enough seeds";
-            for (const char* side : {"below", "above"}) {
-                const Json& at = each[side];
-                if (at.is_null()) continue;
-                line += at.contains("wrong")
-                            ? fmt::format("; at {} the goal fails: {}", said(at["value"]), said(at["wrong"]))
-                            : fmt::format("; at {} {} {} -> {}", said(at["value"]),
-                                          goal(at["goal"].get<std::size_t>()),
-                                          figure(at["before"], at["goal"].get<std::size_t>()),
-                                          figure(at["after"], at["goal"].get<std::size_t>()));
-            }
-            text += fmt::format("    {}: {}\n", said(each["path"]), line);
-        }
+        for (const Json& each : advice_["sensitivity"])
+            text += fmt::format("    {}: {}\n", said(each["path"]), sensitivity(each));
         return text;
     }
 
@@ -170,9 +172,9 @@ class AdviceWords {
         std::string text;
         for (const Json& each : advice_["headroom"])
             if (each["today"] != each["computed"])
-                text += fmt::format("    headroom of {}: {} -> {}, computed, not searched\n",
+                text += fmt::format("    headroom of {}: {} -> {}, computed, not searched; do: {}\n",
                                     said(each["port"]), figure_text(each["today"], FigureUnit::bytes),
-                                    figure_text(each["computed"], FigureUnit::bytes));
+                                    figure_text(each["computed"], FigureUnit::bytes), said(each["edit"]));
         return text;
     }
 
@@ -190,5 +192,11 @@ class AdviceWords {
 }  // namespace
 
 std::string advice_text(const Json& advice) { return AdviceWords(advice).all(); }
+
+std::string advice_headline(const Json& advice) { return AdviceWords(advice).headline(); }
+
+std::string sensitivity_text(const Json& advice, const Json& row) {
+    return AdviceWords(advice).sensitivity(row);
+}
 
 }  // namespace sluice::fabric

@@ -56,6 +56,7 @@ function draw_all() {
     for (const each of drawn) each.draw();
     for (const each of document.querySelectorAll(".scroll")) each.toggleAttribute("data-wider", each.scrollWidth > each.clientWidth);
     for (const each of document.querySelectorAll(".swatch[data-color]")) each.style.background = color_of(Number(each.dataset.color));
+    for (const each of document.querySelectorAll(".mark[data-color]")) each.style.color = color_of(Number(each.dataset.color));
     for (const each of document.querySelectorAll(".swatch[data-share]")) each.style.background = paused_color(Number(each.dataset.share));
 }
 function print_mode(on) {

@@ -131,6 +131,8 @@ function table(caption, columns, rows, most = 200) {
     return nodes;
 }
 
+// The end of a key's path, where there is little room.
+const short_path = (path) => path.split(".").slice(-2).join(".");
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
 const per_second = (value) => `${count(Math.round(value))}/s`;
 const sum = (of) => (typeof of === "number" ? of : Object.values(of ?? {}).reduce((all, each) => all + sum(each), 0));

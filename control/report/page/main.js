@@ -1,4 +1,4 @@
-// The page of a switch, or of a fabric by switch: live, of what a server tells once a second, or of runs or a sweep that stand in the page. The
+// The page of a switch, or of a fabric by switch: live, of what a server tells once a second, or of runs, a sweep or advice that stand in the page. The
 // fragment of its address names the switch and the section: #switch=leaf1&section=queues.
 "use strict";
 
@@ -146,11 +146,13 @@
         pause.textContent = held ? "Resume" : "Freeze";
         if (!held) show();
     } }, "Freeze");
-    if (data?.sweep) {
-        heading.textContent = data.sweep.name;
-        show_question(data.sweep.question);
+    const of_many = data?.sweep ?? data?.advised;  // of many runs
+    if (of_many) {
+        heading.textContent = of_many.name;
+        show_question(of_many.question);
         page.replaceChildren(heading, question);
-        sweep_page(page, data.sweep, data.rows);
+        if (data.sweep) sweep_page(page, data.sweep, data.rows);
+        else advice_page(page, of_many);
         page.querySelector(".facts").after(contents(page));
         draw_all();
         is_ready();

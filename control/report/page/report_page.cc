@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-// `summary`: a sentence for browsers that run no scripts.
+// `summary`: text for browsers that run no scripts.
 std::string html_of(std::string_view title, std::string_view summary, const Json& data,
                     std::string_view charts) {
     // Inside of a script element a browser looks for an end tag and for comments.
@@ -106,6 +106,10 @@ std::string sweep_page(const Json& sweep, const std::vector<Json>& rows, std::st
     return html_of(sweep.at("name").get<std::string>(),
                    fmt::format("All assertions hold in {} of {} runs.", met, rows.size()),
                    {{"sweep", sweep}, {"rows", rows}}, charts);
+}
+
+std::string advice_page(const Json& data, std::string_view text, std::string_view charts) {
+    return html_of(data.at("name").get<std::string>(), text, {{"advised", data}}, charts);
 }
 
 tl::expected<std::string, std::string> report_page(std::string_view text, std::string_view title,

@@ -29,6 +29,8 @@ std::string runs_page(const std::vector<nlohmann::ordered_json>& runs, std::stri
 // `sweep`: of sluice-fabric's sweep.json. `rows`: control/fabric/scenario/rows.hh.
 std::string sweep_page(const nlohmann::ordered_json& sweep, const std::vector<nlohmann::ordered_json>& rows,
                        std::string_view charts);
+// `data`: control/fabric/advise/answer_page.hh. `text`: the whole answer, for browsers that run no scripts.
+std::string advice_page(const nlohmann::ordered_json& data, std::string_view text, std::string_view charts);
 
 // The page of a report's text, which may be anything. `title`: of the page; a fabric has its own. The error
 // says what is wrong, and where in the text.

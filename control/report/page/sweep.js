@@ -36,7 +36,7 @@ function sweep_page(root, sweep, rows) {
             `${asserts ? `All assertions hold in ${met} of ${rows.length} runs` : `${plural(rows.length, "run")}; nothing is asserted`}${failed ? `; ${failed} could not be judged` : ""}${whole ? "" : `; ${sweep.runs} were wanted`}`),
         element("ul", { class: "facts" }, facts_of([["Runs", figure(rows.length, count)], ["Seeds", figure(seeds.length, count)], ...sweep.axes.map((axis) => [axis.path, axis.values.join(", ")])])));
     const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-    let axes = sweep.axes.map((axis) => ({ name: axis.path, short: axis.path.split(".").slice(-2).join("."), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
+    let axes = sweep.axes.map((axis) => ({ name: axis.path, short: short_path(axis.path), values: axis.values.map(text), of: (row) => text(row.values[axis.path]) }));
     if (axes.length === 0) axes = [{ name: "seed", short: "seed", values: seeds.map(String), of: (row) => String(row.seed) }];
     const figures = figures_of(rows);
     // The first figure: that of an assertion which is true in some runs and false in others.

@@ -14,11 +14,13 @@
 #include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/advise/answer.hh"
+#include "control/fabric/advise/answer_page.hh"
 #include "control/fabric/advise/breaking.hh"
 #include "control/fabric/advise/export.hh"
 #include "control/fabric/advise/question.hh"
 #include "control/fabric/advise/search.hh"
 #include "control/fabric/advise/space.hh"
+#include "control/fabric/scenario/files.hh"
 #include "control/fabric/scenario/sweep.hh"
 #include "control/fabric/scenario/sweep_folder.hh"
 #include "dataplane/base/output_folder.hh"
@@ -196,28 +198,48 @@ SweepManifest manifest_of(const Advising& advising, const Scenario& scenario) {
     return made;
 }
 
-// Writes the values as files: the whole fabric with them, and what changes in its switches. Returns what to
-// say of them, or an error's text.
-tl::expected<std::string, std::string> write_values(const Advising& advising, SweepFolder& folder,
-                                                    const AdviseState& state, bool changes) {
+// The values as people use them.
+struct AdvisedValues {
+    std::string recommended;              // the whole fabric with them
+    std::vector<SwitchChanges> switches;  // what changes in its switches
+
+    // {switches[], command}, of those that may be tried while a switch runs.
+    Json trials() const {
+        Json made = Json::array();
+        for (const SwitchChanges& each : switches)
+            if (const std::string command = trial_command(each); !command.empty())
+                made.push_back({{"switches", each.switches}, {"command", command}});
+        return made;
+    }
+};
+
+// The error: a sentence.
+tl::expected<AdvisedValues, std::string> values_of(const Advising& advising, const SweepFolder& folder,
+                                                   const AdviseState& state, bool changes) {
     const std::vector<std::string> sets = changes ? sets_of(advising, state.found) : advising.arguments.sets;
-    const auto recommended = recommended_toml(advising.text, advising.name(), sets, folder.path());
+    auto recommended = recommended_toml(advising.text, advising.name(), sets, folder.path());
     if (!recommended) return tl::unexpected(recommended.error().front());
-    if (std::string error = folder.write("recommended.toml", *recommended); !error.empty())
-        return tl::unexpected(std::move(error));
-    if (!changes) return {};
+    if (!changes) return AdvisedValues{std::move(*recommended), {}};
     const auto advised = plan_of(advising.text, advising.name(), sets, advising.arguments.force);
     if (!advised) return tl::unexpected(advised.error().front());
-    const std::vector<SwitchChanges> of_switches = switch_changes(advising.plan, *advised);
-    std::string text = fmt::format("    the whole file: {}/recommended.toml\n", folder.path());
-    if (of_switches.empty()) return text;
-    if (std::string error = folder.write("switch.toml", switch_toml(of_switches)); !error.empty())
-        return tl::unexpected(std::move(error));
+    return AdvisedValues{std::move(*recommended), switch_changes(advising.plan, *advised)};
+}
+
+// Writes the values as files. An error's text.
+std::string write_values(SweepFolder& folder, const AdvisedValues& values) {
+    if (std::string error = folder.write("recommended.toml", values.recommended); !error.empty())
+        return error;
+    return values.switches.empty() ? std::string()
+                                   : folder.write("switch.toml", switch_toml(values.switches));
+}
+
+// What to do with the values that changed, in lines; `trials`: of advice.json.
+std::string steps_text(const std::string& folder, const AdvisedValues& values, const Json& trials) {
+    std::string text = fmt::format("    the whole file: {}/recommended.toml\n", folder);
+    if (values.switches.empty()) return text;
     text += fmt::format(
-        "    keys of a switch: {}/switch.toml; a trial on one that runs, taken back if it hurts:\n",
-        folder.path());
-    for (const SwitchChanges& each : of_switches)
-        if (const std::string trial = trial_command(each); !trial.empty()) text += trial + "\n";
+        "    keys of a switch: {}/switch.toml; a trial on one that runs, taken back if it hurts:\n", folder);
+    for (const Json& each : trials) text += each["command"].get<std::string>() + "\n";
     return text;
 }
 
@@ -270,6 +292,8 @@ int advise(const Arguments& arguments) {
     for (const Breaking& each : breakings.list) advising.question.trials.push_back(each.name);
     const auto named = folder_for(arguments, files_of_advice);
     if (!named) return exit_configuration;
+    auto html = open_page(arguments.html);
+    if (!html) return failed(html.error());
     auto folder = SweepFolder::create(*named, manifest_of(advising, *scenario));
     if (!folder) return failed(folder.error());
     say_earlier(*folder);
@@ -282,12 +306,23 @@ int advise(const Arguments& arguments) {
     for (const AdviseLeftOut& each : advising.space.left_out())
         state->not_tried.push_back(fmt::format("{}: {}", each.name, each.reason));
     for (const std::string& each : breakings.left_out) state->not_tried.push_back(each);
-    const Json advice = advice_json(advising.question, *state);
+    Json advice = advice_json(advising.question, *state);
+    const bool changes = advice["answer"] == "change";
+    const auto values = values_of(advising, *folder, *state, changes);
+    advice["trials"] = values ? values->trials() : Json::array();
     if (const std::string error = folder->write("advice.json", json_text(advice, 2) + "\n"); !error.empty())
         return failed(error);
-    const auto values = write_values(advising, *folder, *state, advice["answer"] == "change");
     if (!values) return failed(values.error());
-    say("{}{}    the evidence: {}/advice.json\n", advice_text(advice), *values, folder->path());
+    if (const std::string error = write_values(*folder, *values); !error.empty()) return failed(error);
+    say("{}{}    the evidence: {}/advice.json\n", advice_text(advice),
+        changes ? steps_text(folder->path(), *values, advice["trials"]) : std::string(), folder->path());
+    if (html->file) {
+        const Json data = advice_for_page(scenario->name(), config.question, advice);
+        if (const std::string error =
+                write_text(html->file, advice_page(data, advice_page_text(data), html->charts));
+            !error.empty())
+            return failed(error);
+    }
     return advice["answer"] == "none keeps" ? exit_false : exit_done;
 }
 

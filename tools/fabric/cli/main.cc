@@ -96,7 +96,7 @@ std::vector<Option> options_of(Arguments& out) {
              return expression ? std::string() : expression.error();
          }},
         {"junit", "FILE", "writes assertions as test cases for CI", keep(out.junit)},
-        {"html", "FILE", "writes the run or sweep as one page", keep(out.html)},
+        {"html", "FILE", "writes the run, the sweep or the advice as one page", keep(out.html)},
         {"force", "", "runs what is not lossless, or may deadlock, although check says so", keep(out.force)},
         {"threads", "N", "lets up to 64 threads share the switches of a run; what it comes to stays the same",
          keep_number(1, max_threads, out.threads)},
@@ -168,11 +168,12 @@ Program fabric_program(Arguments& out) {
                      "[FABRIC.toml] [--out DIR] [--jobs N] [--runs N] [--set PATH=VALUE]... [--seed N]\n"
                      "[--duration TIME] [--ports N] [--speed RATE] [--buffer SIZE] [--cable LENGTH]\n"
                      "[--incast N] [--message SIZE] [--mtu N] [--profile NAME] [--cell SIZE]\n"
-                     "[--classes NAMES] [--like CONFIG.toml]",
+                     "[--classes NAMES] [--like CONFIG.toml] [--html FILE]",
                      "searches the keys of [advise] for better values by [goal], and says what they gain on "
                      "seeds that it did not search with; without a file it makes one of the switch that the "
                      "options describe, DIR/fabric.toml; goes on where it was; DIR/advice.json has the "
-                     "evidence, DIR/recommended.toml and DIR/switch.toml the values; 4: no set of values "
+                     "evidence, the page of --html shows it, DIR/recommended.toml and DIR/switch.toml are "
+                     "the values; 4: no set of values "
                      "keeps the goal"),
                 verb("merge", merge_verb, "DIR... --out DIR", "makes one sweep of its shards"),
                 verb("report", report_verb, "DIR [--html FILE]",

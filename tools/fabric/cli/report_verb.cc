@@ -79,6 +79,11 @@ int report_verb(const Arguments& arguments) {
     std::string error;
     std::string page = page_of_sweep(folder, *charts, error);
     if (page.empty() && error.empty()) page = page_of_runs(folder, *charts, error);
+    if (std::error_code none;
+        page.empty() && error.empty() && std::filesystem::exists(folder + "/search.json", none))
+        error = folder +
+                " is of advise; do: run the same command once more with --html, which makes the page of the "
+                "rows that are there";
     if (page.empty() && error.empty())
         error = folder + " has neither report.json nor sweep.json; do: name what run or sweep had as --out";
     if (error.empty() && arguments.html.empty()) {
