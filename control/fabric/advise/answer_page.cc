@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string said_text(const Json& json) { return json.get<std::string>(); }
-
 const char* name_of_unit(FigureUnit unit) {
     switch (unit) {
         case FigureUnit::bytes:
@@ -66,10 +64,10 @@ KeyNumbers numbers_of(const std::vector<std::string>& values) {
 }
 
 Json row_for_page(const Json& advice, const Json& row) {
-    std::vector<std::string> values{said_text(row["at"]), said_text(row["at"])};
+    std::vector<std::string> values{row["at"].get<std::string>(), row["at"].get<std::string>()};
     for (const Json& each : advice["values"])
-        if (each["path"] == row["path"]) values[0] = said_text(each["today"]);
-    for (const Json& each : row["tried"]) values.push_back(said_text(each["value"]));
+        if (each["path"] == row["path"]) values[0] = each["today"].get<std::string>();
+    for (const Json& each : row["tried"]) values.push_back(each["value"].get<std::string>());
     const auto [unit, numbers] = numbers_of(values);
     Json tried = Json::array();
     for (std::size_t n = 2; n < numbers.size(); ++n) tried.push_back(numbers[n]);
@@ -85,7 +83,8 @@ Json row_for_page(const Json& advice, const Json& row) {
 Json advice_for_page(const std::string& name, const std::string& question, Json advice) {
     Json units = Json::array(), rows = Json::array();
     for (const Json& each : advice["goal"])
-        units.push_back(name_of_unit(unit_of_least(said_text(each["that"]), said_text(each["where"]))));
+        units.push_back(
+            name_of_unit(unit_of_least(each["that"].get<std::string>(), each["where"].get<std::string>())));
     for (const Json& each : advice["sensitivity"]) rows.push_back(row_for_page(advice, each));
     return {{"name", name},
             {"question", question},
@@ -97,7 +96,7 @@ Json advice_for_page(const std::string& name, const std::string& question, Json 
 
 std::string advice_page_text(const Json& data) {
     std::string text = advice_text(data["advice"]);
-    for (const Json& each : data["advice"]["trials"]) text += said_text(each["command"]) + "\n";
+    for (const Json& each : data["advice"]["trials"]) text += each["command"].get<std::string>() + "\n";
     return text;
 }
 

@@ -2,8 +2,8 @@
 "use strict";
 
 // Numbers along an axis, from the least to the most of them with a margin: positions, and the library's options for it. `log`: they are positive.
-// `format(value)`: of a tick; `most`: ticks.
-function scale_of(values, log, format, most) {
+// `format(value)`: of a tick; `most`: ticks; or else `only` these.
+function scale_of(values, log, format, most, only) {
     const at = log ? Math.log10 : (value) => value;
     const back = log ? (place) => 10 ** place : (place) => place;
     const [least, last] = [Math.min(...values), Math.max(...values)];
@@ -16,7 +16,7 @@ function scale_of(values, log, format, most) {
     const tens = 10 ** Math.floor(Math.log10((max - min) / most));
     const choices = log ? [...[[1, 2, 5], [1, 3], [1]].map((digits) => decades(digits, 1)), decades([1], 2), decades([1], 4)] : [1, 2, 5, 10, 20].map((step) => linear(step * tens));
     const fitting = choices.find((ticks) => ticks.length <= most && ticks.length > 1);
-    const ticks = (fitting ?? [at(least), at(last)]).map((place) => +place.toFixed(12));
+    const ticks = (only ?? fitting ?? [at(least), at(last)]).map((place) => +place.toFixed(12));
     return { at, min, max, options: (colors) => ({
         type: "value", min, max, ...axis_style(colors), axisTick: { show: true, customValues: ticks },
         axisLabel: { color: colors.soft, customValues: ticks, hideOverlap: true, formatter: (place) => short(format(+back(place).toPrecision(6))) },
@@ -72,9 +72,9 @@ function advice_page(root, { headline, units, rows, advice }) {
             .map((text) => element("li", { class: "false" }, text))),
         element("ul", { class: "facts" }, facts_of([["Goal, the first decides", element("span", {}, goal_names.map((name, n) => [n > 0 ? element("br") : null, `${n + 1}. ${name}`]))],
             ["Runs", figure(advice.runs, count)], ["Frames sent by hosts", figure(advice.packets, count)], ["Seeds of each set", figure(held.seeds, count)]])),
-        section("values", "Values", table(changes ? "Today's and the advised" : "Nothing is to be changed", [
+        section("values", "Values", table(changes ? "Today's and the advised" : none_keeps ? "None keeps the goal, so none is advised" : "Nothing is to be changed", [
             { head: "Key", get: (each) => each.path, code: true }, { head: "Today", get: (each) => each.today },
-            { head: "Advised", get: (each) => (each.advised === each.today ? (changes ? "as today" : "leave it") : element("b", {}, each.advised)) },
+            { head: "Advised", get: (each) => (each.advised === each.today ? (changes ? "as today" : none_keeps ? "none" : "leave it") : element("b", {}, each.advised)) },
             ...(advice.found === null || changes ? [] : [{ head: "Best of the search", get: (each) => advice.found[each.path] }]),
             ...(advice.nearest === null ? [] : [{ head: `Nearest, run ${advice.nearest.run}`, get: (each) => advice.nearest.values[each.path] }]),
             ...(values.every(({ edge }) => edge === null) ? [] : [{ head: "Range", get: (each) => (each.edge === null ? "" : `at the edge of ${each.edge}`) }]),
@@ -113,8 +113,9 @@ function advice_page(root, { headline, units, rows, advice }) {
         const points = [...advice.front.map((each) => ({ ...each, is_front: true })), ...advice.beaten.map((each) => ({ ...each, is_front: false }))]
             .map((each, n) => ({ ...each, key: String(n), names: named(each) }));
         if (points.length === 0) return note(none_keeps ?? `No set has run with all seeds. ${no_run}`);
-        const kinds = ["advised", "today", "start or best set", "other sets of the front"];
-        const kind_of = ({ names }) => (names.includes("advised") ? 0 : names.includes("today") ? 1 : names.length > 0 ? 2 : 3);
+        const best = changes ? "advised" : "best of the search";
+        const kinds = [best, "today", "start set", "other sets of the front"];
+        const kind_of = ({ names }) => (names.includes(best) ? 0 : names.includes("today") ? 1 : names.length > 0 ? 2 : 3);
         const symbols = ["diamond", "rect", "triangle", "circle"];
         const marks = ["\u25c6", "\u25a0", "\u25b2", "\u25cf"];
         const color_at = [2, 1, 3, 0];  // by kind
@@ -161,7 +162,7 @@ function advice_page(root, { headline, units, rows, advice }) {
             ...goal_names.map((name, n) => ({ head: name, get: (point) => element("data", { value: String(point.least[n]) }, with_spread(point, n)) })),
             ...paths.map((path) => ({ head: name_of(path), get: (point) => point.values[path] })),
             { head: "Front", get: (point) => (point.is_front ? "yes" : "beaten") }, { head: "Run", get: (point) => point.run },
-        ], points, 30);
+        ], points, 15);
         const why = goal.length < 2 ? note("There is one goal, so there is no trade to draw: these sets are within the spread of the best, or named.")
             : drawn_points.length < 2 ? note("There is one set with all seeds, so there is nothing to draw.") : null;
         if (why) return [why, rows_table];
@@ -169,6 +170,7 @@ function advice_page(root, { headline, units, rows, advice }) {
         return [
             note(`Sets that no other beats in every goal. Less is better in both: the best is at the lower left. Bars reach over the spread of 95 % of the search's ${plural(held.seeds, "seed")}.${axes}`,
                 advice.beaten.length > 0 ? " Named sets that are beaten stand beside the front." : "",
+                points.some(({ names }) => names.includes("today")) ? "" : " Today's set is not drawn, as it did not keep the goal with all seeds of the search, or had no run left.",
                 drawn_points.length < points.length ? ` ${plural(points.length - drawn_points.length, "set")} without a figure of both axes ${points.length - drawn_points.length === 1 ? "is" : "are"} in the table alone.` : ""),
             element("p", { class: "note" }, kinds.flatMap((name, kind) => (drawn_points.some((point) => kind_of(point) === kind)
                 ? [element("span", { class: "mark", "data-color": color_at[kind] }, marks[kind]), ` ${name}\u2002`] : []))),
@@ -197,8 +199,8 @@ function advice_page(root, { headline, units, rows, advice }) {
             const option = (colors, width) => {
                 const today_x = place(today, today_text);
                 const xs = [...points.map(({ x }) => x), ...(today_x < 0 && !is_number ? [] : [today_x])];
-                const x = scale_of(xs, is_number && (unit === "count" ? wants_log(xs) : Math.min(...xs) > 0), is_number ? formats[unit] : (at_word) => words[Math.round(at_word)] ?? "", Math.max(2, Math.floor(width / 80)));
-                const ys = points.flatMap(({ shares }) => shares.filter(([share]) => share !== null).flatMap(([share, spread]) => [share - spread, share + spread]));
+                const x = scale_of(xs, is_number && (unit === "count" ? wants_log(xs) : Math.min(...xs) > 0), is_number ? formats[unit] : (nth) => words[nth], Math.max(2, Math.floor(width / 80)), is_number ? undefined : [...words.keys()]);
+                const ys = points.flatMap(({ shares }) => shares.filter((_, m) => !undrawn.includes(goal_names[m])).flatMap(([share, spread]) => [share - spread, share + spread]));
                 // Less than one per cent is not drawn as much.
                 const y = scale_of([...ys, -0.01, 0.01].map((share) => share * 100), false, (value) => `${value} %`, 5);
                 // Upright lines, whose names go to the middle; the second below the first, where they would be over each other.
@@ -223,7 +225,7 @@ function advice_page(root, { headline, units, rows, advice }) {
                     series: [
                         ...lines,
                         ...goal.flatMap((_, m) => {
-                            const own = points.filter(({ wrong, shares }) => wrong === null && shares[m][0] !== null);
+                            const own = undrawn.includes(goal_names[m]) ? [] : points.filter(({ wrong }) => wrong === null);
                             return [
                                 { type: "line", silent: true, symbol: "none", lineStyle: { color: color_of(m), width: 10, opacity: 0.25, cap: "butt" },
                                     data: own.flatMap((point) => [...[-1, 1].map((sign) => [x.at(point.x), 100 * (point.shares[m][0] + sign * point.shares[m][1])]), [null, null]]) },
