@@ -1,38 +1,14 @@
-// Any text as another switch's configuration: it is refused with a reason, or imported so that each line says
-// something, the result loads back equal, and its tables of SONiC can be imported again. The first byte says
-// by which reader, or by what it is.
+// Any text as SONiC's or NVUE's configuration, or another switch's (import_check.hh). The first byte says by
+// which reader, or by what it is.
 #include <array>
-#include <optional>
-#include <string>
 
-#include "control/config/lint/lint.hh"
-#include "control/config/schema/config.hh"
-#include "control/config/schema/schema.hh"
-#include "control/config/text/json_text.hh"
-#include "tests/fuzz/require.hh"
-#include "tools/import/importing.hh"
+#include "tests/fuzz/import_check.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    using namespace sluice;
     using namespace sluice::import;
     if (size == 0) return 0;
-    const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
     const std::array<std::optional<Source>, 3> readers{Source::sonic, Source::cumulus, std::nullopt};
-    const auto imported = import_text(text, readers[data[0] % readers.size()], {});
-    if (!imported) {
-        require(is_one_line(imported.error().text("fuzz")), "a refusal is one line",
-                imported.error().text("fuzz"));
-        return 0;
-    }
-    for (const Line& line : imported->account.lines())
-        require(!line.what.empty(), "a line says something", line.path);
-    static_cast<void>(imported->account.summary("fuzz", {Fate::wrong, Fate::taken}));
-    const std::string written = to_file(*imported, "fuzz");
-    const ConfigResult loaded = parse_config(written, "fuzz.toml");
-    require(loaded.has_value(), "it loads", loaded ? "" : loaded.error().front().text() + "\n" + written);
-    require(to_toml(*loaded) == to_toml(imported->config), "it loads back equal", written);
-    static_cast<void>(judge_import(*loaded, Machine{}, "fuzz.toml"));
-    const auto again = import_text(json_text(to_sonic(*loaded)), Source::sonic, {});
-    require(again.has_value(), "its tables are read", again ? "" : again.error().text("fuzz"));
+    check_import(std::string(reinterpret_cast<const char*>(data) + 1, size - 1),
+                 readers[data[0] % readers.size()]);
     return 0;
 }

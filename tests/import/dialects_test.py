@@ -35,8 +35,6 @@ class Shapes(Case):
 
     def test_other_makers_are_told_apart(self):
         for maker, text in (
-                ("Arista EOS", "hostname a\nqos map dscp 26 to traffic-class 3\ninterface Ethernet1/1\n   priority-flow-control on\n"),
-                ("Arista EOS", "class-map type qos match-any C\n   match dscp 26\npolicy-map type quality-of-service P\ninterface Ethernet1\n   service-policy type qos input P\n"),
                 ("Cisco NX-OS", "hostname a\npolicy-map type network-qos Q\n  class type network-qos C\n    pause pfc-cos 3\n"),
                 ("Junos", "set class-of-service classifiers dscp C forwarding-class F loss-priority low code-points 26\n"),
                 ("Junos", "class-of-service {\n    congestion-notification-profile {\n    }\n}\n"),

@@ -48,6 +48,18 @@ void Account::add(Fate fate, const Item& node, std::string what, std::string rem
     lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
 }
 
+void Account::taken_alone(const Item& node, std::string what) {
+    if (node.accounted) return;
+    node.accounted = true;
+    lines_.push_back({Fate::taken, node.place, node.path(), std::move(what)});
+}
+
+void Account::nothing_in(const Item& node, const std::string& section, const std::string& why) {
+    if (!node.accounted) lines_.push_back({Fate::nothing, node.place, section, why});
+    node.accounted = true;
+    for (const auto& member : node.members) nothing_in(*member, section, why);
+}
+
 void Account::find_rest(const Item& node) {
     if (node.repeated.line != 0) {
         nothing(node, fmt::format("its key comes again at {}, which holds", place_text(node.repeated)));

@@ -59,6 +59,11 @@ class Account {
     void left_out(const Item& node, std::string why, std::string remedy = {}) {
         add(Fate::left_out, node, std::move(why), std::move(remedy));
     }
+    // Of the node, and not of those below it.
+    void taken_alone(const Item& node, std::string what);
+    // Lines of a file that are none of Sluice's business: the node and each one below it that nothing has
+    // been told of, under the name of their section, by which the summary counts them.
+    void nothing_in(const Item& node, const std::string& section, const std::string& why);
     // The file does not have this value.
     void assumed(std::string path, std::string what) {
         lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});

@@ -7,6 +7,7 @@
 // (account.hh).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -22,13 +23,22 @@
 namespace sluice::import {
 
 // What a text is, before anybody reads it: how it is written, and whose it is (formats.cc).
-enum class Source : unsigned char { sonic, cumulus };
-enum class Syntax : unsigned char { json, yaml, commands };
+enum class Source : unsigned char { sonic, cumulus, eos };
+enum class Syntax : unsigned char { json, yaml, commands, statements };
+
+struct SourceHelp {
+    std::string_view word, name;
+};
+// By Source: of the command line, and for a sentence.
+inline constexpr std::array known_sources{SourceHelp{"sonic", "SONiC"},
+                                          SourceHelp{"cumulus", "Cumulus Linux"},
+                                          SourceHelp{"eos", "Arista EOS"}};
+inline const SourceHelp& help_of(Source source) { return known_sources[static_cast<unsigned>(source)]; }
 
 // The formats that can be read, for a sentence.
 inline constexpr std::string_view readable_formats =
-    "SONiC's config_db.json, or Cumulus Linux's configuration as nv config show -o yaml or -o commands "
-    "prints it";
+    "SONiC's config_db.json, Cumulus Linux's configuration as nv config show -o yaml or -o commands "
+    "prints it, or the running-config of Arista EOS";
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -38,8 +48,19 @@ std::string without_terminal(std::string text);
 
 Syntax syntax_of(std::string_view text);
 
-// The name of another maker's format, which cannot be read: "Arista EOS". Nothing: not known as such.
-std::optional<std::string_view> foreign_text(std::string_view text);
+// Whose a text that is neither JSON nor NVUE's is, by how its lines begin. Nothing: it is not known.
+struct Maker {
+    std::string_view name;         // "Arista EOS"
+    std::optional<Source> source;  // absent: it cannot be read
+    SourcePlace place{};           // of the line that says most
+    std::string line;
+    std::string remedy{};  // where it cannot be read, and something else can be made of it
+    // Another maker whose lines are there, too: the text is refused.
+    std::string_view other{};
+    SourcePlace other_place{};
+    std::string other_line{};
+};
+std::optional<Maker> maker_of(std::string_view text);
 
 constexpr std::size_t max_file_bytes = 16U << 20;
 constexpr std::size_t max_nodes = 500'000;  // of a document, aliases counted as often as they are used
@@ -86,6 +107,9 @@ Document read_yaml(const std::string& text);
 // A file of `nv set` commands, as `nv config show -o commands` prints them: {"set": ...}, as the YAML of the
 // same configuration, but that a value is a key without members.
 Document read_commands(const std::string& text);
+// Statements of EOS or NX-OS (statements.hh): each is a map of those of its body, in the order of the file;
+// two of one name are two.
+Document read_statements(const std::string& text);
 
 // Makes a document from what a parser meets, in the order of the file. Throws ReadError beyond a bound.
 class Builder {

@@ -11,6 +11,7 @@
 #include "control/config/text/controls.hh"
 #include "lib/values/class_mask.hh"
 #include "tools/import/cumulus.hh"
+#include "tools/import/eos.hh"
 #include "tools/import/sonic.hh"
 
 namespace sluice::import {
@@ -57,7 +58,37 @@ Document read_document(const std::string& text, Syntax syntax) {
     if (const std::size_t bad = invalid_utf8(text); bad != text.npos)
         return tl::unexpected(ReadError{place_at(text, bad), {}, "is not UTF-8 from here on", {}});
     if (syntax == Syntax::json) return read_json(text);
+    if (syntax == Syntax::statements) return read_statements(text);
     return syntax == Syntax::commands ? read_commands(text) : read_yaml(text);
+}
+
+// A file with lines of two makers, or of one that cannot be read.
+std::optional<ReadError> refusal_of(const Maker& maker) {
+    if (!maker.other.empty())
+        return ReadError{maker.other_place,
+                         {},
+                         fmt::format("{} is {}'s, and {} of line {} {}'s", in_quotes(maker.other_line),
+                                     maker.other, in_quotes(maker.line), maker.place.line, maker.name),
+                         "give one switch's configuration in a file, or say whose it is with --from"};
+    if (maker.source) return std::nullopt;
+    return ReadError{{1, 1},
+                     {},
+                     fmt::format("is a configuration of {}", maker.name),
+                     maker.remedy.empty() ? fmt::format("give {}", readable_formats) : maker.remedy};
+}
+
+// People paste one maker's statements under the name of another.
+void tell_maker(Importing& imported, const Maker& maker, std::string_view text) {
+    std::string what =
+        fmt::format("{}, by {} in line {}", maker.name, in_quotes(maker.line), maker.place.line);
+    const bool is_eos = maker.source == Source::eos;
+    for (const std::string_view other : {"Cisco Nexus", "Cisco", "Nexus", "NX-OS", "Arista", "EOS"}) {
+        const bool is_own = is_eos == (other == "Arista" || other == "EOS");
+        if (is_own || text.find(other) == text.npos) continue;
+        what += fmt::format(", although the text says {}", other);
+        break;
+    }
+    imported.account.assumed("syntax", what + "; --from says another");
 }
 
 }  // namespace
@@ -171,13 +202,14 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
         return tl::unexpected(
             ReadError{{}, {}, fmt::format("the file is larger than {} bytes", max_file_bytes), {}});
     const std::string text = without_terminal(given);
-    const Syntax syntax = said == Source::sonic ? Syntax::json : syntax_of(text);
-    if (syntax == Syntax::yaml && !said)
-        if (const auto maker = foreign_text(text))
-            return tl::unexpected(ReadError{{1, 1},
-                                            {},
-                                            fmt::format("is a configuration of {}", *maker),
-                                            fmt::format("give {}", readable_formats)});
+    const bool by_content = !said;
+    Syntax syntax = said == Source::sonic ? Syntax::json : syntax_of(text);
+    std::optional<Maker> maker;
+    if (syntax == Syntax::yaml && by_content) maker = maker_of(text);
+    if (maker)
+        if (const auto refusal = refusal_of(*maker)) return tl::unexpected(*refusal);
+    if (maker) said = maker->source;
+    if (said == Source::eos) syntax = Syntax::statements;
     Document document = read_document(text, syntax);
     if (!document) {
         if (syntax == Syntax::yaml && !said && document.error().remedy.empty())
@@ -195,9 +227,12 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
         if (!found) return tl::unexpected(found.error());
         imported.source = *found;
     }
+    if (maker) tell_maker(imported, *maker, text);
     if (imported.source == Source::sonic) {
         if (const auto error = shape_sonic(root)) return tl::unexpected(*error);
         import_sonic(root, imported);
+    } else if (imported.source == Source::eos) {
+        import_eos(root, imported);
     } else {
         shape_cumulus(root);
         import_cumulus(root, imported);
@@ -214,7 +249,7 @@ std::string to_file(const Importing& imported, std::string_view from) {
     return fmt::format(
         "# Made by sluice-import from {} ({}): {} taken, {} assumed, {} left out, {} without a counterpart.\n"
         "# sluice-import says which.\n{}\n{}",
-        without_controls(from), imported.source == Source::sonic ? "SONiC" : "Cumulus Linux",
+        without_controls(from), help_of(imported.source).name,
         print_count(account.count(Fate::taken), "line"), account.count(Fate::assumed),
         account.count(Fate::left_out), account.count(Fate::nothing), example(imported.config),
         to_toml(imported.config));

@@ -28,6 +28,7 @@ struct Wishes {
     std::optional<std::uint32_t> cable_m;       // of all ports, instead of the file's
     std::optional<std::uint64_t> buffer_bytes;  // where the file does not say the size of a pool
     std::optional<std::uint32_t> cell_bytes;
+    std::optional<std::uint32_t> segment_bytes;  // of thresholds in segments, a chip's own unit
 };
 
 struct Importing {

@@ -20,7 +20,7 @@ namespace sluice::import {
 namespace {
 
 struct Arguments : FileArguments {
-    std::string from;  // "sonic", "cumulus", "sluice"; empty: by the content
+    std::string from;  // a word of known_sources, or "sluice"; empty: by the content
     bool to_sonic = false, lossless = false;
     Wishes wishes;
 };
@@ -59,7 +59,8 @@ int import_file(const Arguments& arguments) {
     const auto text = read_file(arguments.file);
     if (!text) return exit_failed;
     std::optional<Source> said;
-    if (!arguments.from.empty()) said = arguments.from == "sonic" ? Source::sonic : Source::cumulus;
+    for (std::size_t n = 0; n < known_sources.size(); ++n)
+        if (arguments.from == known_sources[n].word) said = static_cast<Source>(n);
     const auto imported = import_text(*text, said, arguments.wishes);
     if (!imported) {
         complain("{}\n", imported.error().text(arguments.file));
@@ -90,8 +91,14 @@ std::vector<Option> options_of(Arguments& out) {
         out, "write what could be read although some could not, or although sluiced --check would refuse it");
     const std::vector<Option> own{
         {"from", "SOURCE",
-         "sonic, cumulus or sluice; default: by the file's content, and sluice by a name that ends in .toml",
-         keep_one_of<const char*>({{"sonic", "sonic"}, {"cumulus", "cumulus"}, {"sluice", "sluice"}},
+         "sonic, cumulus, eos or sluice; default: by the file's content, and sluice by a name that "
+         "ends in "
+         ".toml",
+         keep_one_of<const char*>({{"sonic", "sonic"},
+                                   {"cumulus", "cumulus"},
+                                   {"eos", "eos"},
+                                  
+                                   {"sluice", "sluice"}},
                                   out.from)},
         {"to", "TARGET",
          "sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and "
@@ -103,6 +110,9 @@ std::vector<Option> options_of(Arguments& out) {
          keep_within(parse_size, print_size, 1, max_buffer_bytes, out.wishes.buffer_bytes)},
         {"cell", "SIZE", "of the buffer; default: 256",
          keep_within(parse_size, print_size, 64, 2048, out.wishes.cell_bytes)},
+        {"segment", "SIZE",
+         "of thresholds in segments, which are the chip's cells; without it they have no counterpart",
+         keep_within(parse_size, print_size, 1, 65'536, out.wishes.segment_bytes)},
         {"device", "TEMPLATE",
          "of each port, with {port} and {n} for its name and number: \"xdp:{port}\", "
          "\"net_pcap{n},rx_pcap={port}.pcap\"; default: a simulated host behind each port, under the virtual "
@@ -129,8 +139,9 @@ int run_main(int argc, char** argv) {
         .title = "make a configuration of sluiced from that of another switch",
         .about =
             "Makes a configuration of Sluice from that of a switch, says of every line what has become "
-            "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, or "
-            "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it.",
+            "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, "
+            "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it, or the "
+            "running-config of Arista EOS, or a part of it.",
         .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}, topology_verb(topology)},
         .options = {},
         .exit_status =

@@ -105,7 +105,7 @@ SweepRun engine_run(const Advising& advising, const AdviseState& state,
     return made;
 }
 
-// Whether check takes a point; each is planned once.
+// True where check takes the point; each is planned once.
 std::function<bool(const AdvisePoint&)> check_of(const Advising& advising) {
     return [&advising, known = std::map<AdvisePoint, bool>()](const AdvisePoint& point) mutable {
         const auto [at, is_new] = known.try_emplace(point);
