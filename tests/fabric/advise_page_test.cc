@@ -42,6 +42,8 @@ TEST(AdvisePage, ItsDataAreTheAnswers) {
     CHECK(advice_text(advice).starts_with(data["headline"].get<std::string>() + "\n"));
     STRCMP_EQUAL("[\"ns\"]", json_text(data["units"]).c_str());
     CHECK_EQUAL(2U, data["rows"].size());
+    CHECK_EQUAL(1, data["rows"][0]["today"].get<double>());
+    CHECK_EQUAL(8, data["rows"][0]["at"].get<double>());
     CHECK(says(advice, "a: " + data["rows"][0]["says"].get<std::string>() + "\n"));
 }
 
@@ -129,7 +131,7 @@ TEST(AdvisePage, ValuesAreNumbersOfOneUnitOrWords) {
     CHECK_EQUAL(2000, rows_of("2us", {"1us", "2us", "4us"})["at"].get<double>());
     STRCMP_EQUAL("bps", rows_of("2G", {"1G", "2G"})["unit"].get<std::string>().c_str());
     STRCMP_EQUAL("count", rows_of("2", {"1", "2"})["unit"].get<std::string>().c_str());
-    for (const auto& grid : {std::vector<std::string>{"dcqcn", "none"}, {"none", "20KB"}}) {
+    for (const auto& grid : {std::vector<std::string>{"dcqcn", "none"}, {"none", "20KB"}, {"20KB", "2us"}}) {
         const Json words = rows_of(grid[0], grid);
         CHECK(words["at"].is_null());
         CHECK(words["today"].is_null());

@@ -272,8 +272,7 @@ class AnswerMaker {
     }
     // Null: it has none.
     Json name_of(const AdvisePoint& point) const {
-        for (const AdviseStart& start : question_.starts)
-            if (start.point == point) return start.name;
+        if (const AdviseStart* start = question_.start_at(point)) return start->name;
         return point == state_.found ? Json("found") : Json();
     }
 

@@ -310,9 +310,8 @@ class Replay {
         return made;
     }
     std::string name_of(const AdvisePoint& point) const {
-        for (const AdviseStart& start : question_.starts)
-            if (start.point == point) return start.name;
-        return "the point found";
+        const AdviseStart* start = question_.start_at(point);
+        return start == nullptr ? "the point found" : start->name;
     }
 
     // Half of the runs, and the held seeds of two points fit behind them.
@@ -333,6 +332,11 @@ Json goal_for(Json goal, const AdviseSpace& space) {
     goal["today"] = Json::object();
     for (const AdviseKey& key : space.keys()) goal["today"][key.path] = Json::array({key.today});
     return goal;
+}
+
+const AdviseStart* AdviseQuestion::start_at(const AdvisePoint& point) const {
+    const auto found = std::ranges::find(starts, point, &AdviseStart::point);
+    return found == starts.end() ? nullptr : &*found;
 }
 
 std::size_t fewest_advise_runs(const AdviseQuestion& question) {

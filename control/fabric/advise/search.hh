@@ -50,6 +50,8 @@ struct AdviseQuestion {
     std::function<bool(const AdvisePoint&)> allows{};
 
     const AdvisePoint& today() const { return starts.front().point; }
+    // The first start with this point; null: it is that of none.
+    const AdviseStart* start_at(const AdvisePoint& point) const;
 };
 
 // Goal::json with today's values of the space, as Ranking takes it.

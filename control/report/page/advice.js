@@ -23,7 +23,9 @@ function scale_of(values, log, format, most, only) {
     }) };
 }
 // Numbers of very different size are told apart by their ratios.
-const wants_log = (values) => Math.min(...values) > 0 && Math.max(...values) >= 8 * Math.min(...values);
+const wants_log = (values) => Math.min(...values) > 0 && Math.max(...values) >= 5 * Math.min(...values);
+// Sentences of the terminal with the signs that it has not.
+const typeset = (text) => text.replaceAll(" -> ", " \u2192 ").replaceAll(" +-", " \u00b1");
 
 // Where the label of each point goes, so that it is over no other one and no point: "right", "left", "top" or "bottom", or null: there is no room.
 // points: {x, y, text, must}, in pixels, the most important first; one that must have a label has it at the top then.
@@ -67,7 +69,7 @@ function advice_page(root, { headline, units, rows, advice }) {
     const commands = advice.trials.map(({ switches, command }) => [
         advice.trials.length > 1 ? note("On ", switches.join(", "), ":") : null, element("pre", { class: "command", tabindex: "0" }, command)]);
     root.append(
-        element("p", { class: `verdict ${changes ? "good" : none_keeps ? "bad" : "open"}`, id: "verdict" }, headline),
+        element("p", { class: `verdict ${changes ? "good" : none_keeps ? "bad" : "open"}`, id: "verdict" }, typeset(headline)),
         element("ul", {}, [...(advice.today_fails === null ? [] : [`Today's values fail: ${advice.today_fails}`]), ...held.fails.map(({ name, wrong }) => `${name} fails on held seeds: ${wrong}`)]
             .map((text) => element("li", { class: "false" }, text))),
         element("ul", { class: "facts" }, facts_of([["Goal, the first decides", element("span", {}, goal_names.map((name, n) => [n > 0 ? element("br") : null, `${n + 1}. ${name}`]))],
@@ -112,6 +114,11 @@ function advice_page(root, { headline, units, rows, advice }) {
             ...(each.name === null || each.name === "today" || (each.name === "found" && changes) ? [] : [each.name === "found" ? "best of the search" : each.name])];
         const points = [...advice.front.map((each) => ({ ...each, is_front: true })), ...advice.beaten.map((each) => ({ ...each, is_front: false }))]
             .map((each, n) => ({ ...each, key: String(n), names: named(each) }));
+        // A search that soon leaves today's set gives it all of its seeds no more; then its place is that of the held ones.
+        const held_today = goal.map((_, entry) => advice.gain.find((each) => each.against === "today" && each.goal === entry)?.today ?? null);
+        const is_from_held = !points.some(({ names }) => names.includes("today")) && points.length > 0 && held_today[0] !== null;
+        if (is_from_held)
+            points.push({ key: "today", run: null, values: Object.fromEntries(values.map(({ path, today }) => [path, today])), least: held_today, spread: goal.map(() => null), names: ["today"], is_front: false });
         if (points.length === 0) return note(none_keeps ?? `No set has run with all seeds. ${no_run}`);
         const best = changes ? "advised" : "best of the search";
         const kinds = [best, "today", "start set", "other sets of the front"];
@@ -127,7 +134,7 @@ function advice_page(root, { headline, units, rows, advice }) {
                 const all = drawn_points.map(({ least }) => least[axis]);
                 const ends = drawn_points.flatMap((point) => spread_at(point, axis));
                 const log = wants_log(all) && Math.min(...ends) > 0;
-                return scale_of(ends, log, shown(axis), axis === 0 ? Math.max(2, Math.floor(width / 110)) : 6);
+                return scale_of(ends, log, shown(axis), axis === 0 ? Math.max(3, Math.floor(width / 110)) : 6);
             });
             const [sx, sy] = scales;
             const [left, right, top, bottom] = [78, 20, 26, 52];
@@ -141,7 +148,7 @@ function advice_page(root, { headline, units, rows, advice }) {
                 title: { text: `Up: ${goal_within(1)}`, left: 6, top: 2, textStyle: { color: colors.soft, fontSize: 12, fontWeight: 400 } },
                 xAxis: { ...sx.options(colors), name: `To the right: ${goal_within(0)}`, nameLocation: "middle", nameGap: 30 },
                 yAxis: sy.options(colors),
-                tooltip: { ...tooltip_style(colors), trigger: "item", formatter: ({ data: { point } = {} }) => (point ? tip(`${text_of(point)}: run ${point.run}`, [
+                tooltip: { ...tooltip_style(colors), trigger: "item", formatter: ({ data: { point } = {} }) => (point ? tip(point.run === null ? "today, held seeds" : `${text_of(point)}: run ${point.run}`, [
                     ...goal_names.map((name, n) => [null, name, with_spread(point, n)]), ...paths.map((path) => [null, path, point.values[path]])]) : "") },
                 series: [
                     { type: "line", data: bars, symbol: "none", silent: true, lineStyle: { color: colors.soft, width: 1.2, opacity: 0.7 } },
@@ -161,7 +168,7 @@ function advice_page(root, { headline, units, rows, advice }) {
             { head: "Set", get: (point) => (kind_of(point) < 2 ? element("b", {}, text_of(point)) : text_of(point)) },
             ...goal_names.map((name, n) => ({ head: name, get: (point) => element("data", { value: String(point.least[n]) }, with_spread(point, n)) })),
             ...paths.map((path) => ({ head: name_of(path), get: (point) => point.values[path] })),
-            { head: "Front", get: (point) => (point.is_front ? "yes" : "beaten") }, { head: "Run", get: (point) => point.run },
+            { head: "Front", get: (point) => (point.run === null ? "held seeds" : point.is_front ? "yes" : "beaten") }, { head: "Run", get: (point) => point.run ?? "" },
         ], points, 15);
         const why = goal.length < 2 ? note("There is one goal, so there is no trade to draw: these sets are within the spread of the best, or named.")
             : drawn_points.length < 2 ? note("There is one set with all seeds, so there is nothing to draw.") : null;
@@ -170,7 +177,8 @@ function advice_page(root, { headline, units, rows, advice }) {
         return [
             note(`Sets that no other beats in every goal. Less is better in both: the best is at the lower left. Bars reach over the spread of 95 % of the search's ${plural(held.seeds, "seed")}.${axes}`,
                 advice.beaten.length > 0 ? " Named sets that are beaten stand beside the front." : "",
-                points.some(({ names }) => names.includes("today")) ? "" : " Today's set is not drawn, as it did not keep the goal with all seeds of the search, or had no run left.",
+                is_from_held ? " Today's set is at its means of held seeds, as the search soon left it." : points.some(({ names }) => names.includes("today")) ? "" : " Today's set is not drawn: it did not keep the goal, or had no run left.",
+                " A point whose name has no room is in the table.",
                 drawn_points.length < points.length ? ` ${plural(points.length - drawn_points.length, "set")} without a figure of both axes ${points.length - drawn_points.length === 1 ? "is" : "are"} in the table alone.` : ""),
             element("p", { class: "note" }, kinds.flatMap((name, kind) => (drawn_points.some((point) => kind_of(point) === kind)
                 ? [element("span", { class: "mark", "data-color": color_at[kind] }, marks[kind]), ` ${name}\u2002`] : []))),
@@ -184,7 +192,7 @@ function advice_page(root, { headline, units, rows, advice }) {
         const small = advice.sensitivity.map((key, n) => {
             const { unit, at, today, tried, says } = rows[n];
             const title = element("h3", {}, name_of(key.path));
-            const told = note(says);
+            const told = note(typeset(says));
             if (key.tried.length === 0) return element("div", {}, title, note(key.ends.every(Boolean) ? "The range has no other value." : no_run));
             const today_text = values.find(({ path }) => path === key.path).today;
             // Words stand in their order.
@@ -199,7 +207,7 @@ function advice_page(root, { headline, units, rows, advice }) {
             const option = (colors, width) => {
                 const today_x = place(today, today_text);
                 const xs = [...points.map(({ x }) => x), ...(today_x < 0 && !is_number ? [] : [today_x])];
-                const x = scale_of(xs, is_number && (unit === "count" ? wants_log(xs) : Math.min(...xs) > 0), is_number ? formats[unit] : (nth) => words[nth], Math.max(2, Math.floor(width / 80)), is_number ? undefined : [...words.keys()]);
+                const x = scale_of(xs, is_number && (unit === "count" ? wants_log(xs) : Math.min(...xs) > 0), is_number ? formats[unit] : (nth) => words[nth], Math.max(3, Math.floor(width / 80)), is_number ? undefined : [...words.keys()]);
                 const ys = points.flatMap(({ shares }) => shares.filter((_, m) => !undrawn.includes(goal_names[m])).flatMap(([share, spread]) => [share - spread, share + spread]));
                 // Less than one per cent is not drawn as much.
                 const y = scale_of([...ys, -0.01, 0.01].map((share) => share * 100), false, (value) => `${value} %`, 5);
