@@ -35,7 +35,6 @@ class Shapes(Case):
 
     def test_other_makers_are_told_apart(self):
         for maker, text in (
-                ("Cisco NX-OS", "hostname a\npolicy-map type network-qos Q\n  class type network-qos C\n    pause pfc-cos 3\n"),
                 ("Junos", "set class-of-service classifiers dscp C forwarding-class F loss-priority low code-points 26\n"),
                 ("Junos", "class-of-service {\n    congestion-notification-profile {\n    }\n}\n"),
                 ("NCLU", "net add interface swp1 mtu 9216\n"), ("XML", "<config>\n</config>\n"),

@@ -247,8 +247,9 @@ void Cli::take_link(const std::string& name, PortConfig& port, std::uint32_t usu
     for (const auto& [key, said] : settings) {
         if (key.starts_with("ip address") || key.starts_with("ipv6 address"))
             take_address(*this, said, name, port, vrf);
-        if (key == "description" || key == "switchport")
-            account().nothing(*said.item, key == "description" ? "a name" : "Sluice routes at every port");
+        if (key == "description") account().nothing_in(*said.item, "interface: description", "a name");
+        if (key.starts_with("switchport"))
+            account().nothing_in(*said.item, "interface: switchport", "Sluice routes at every port");
     }
     const Said* down = find_said(settings, "shutdown");
     if (down == nullptr) return;

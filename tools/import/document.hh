@@ -23,7 +23,7 @@
 namespace sluice::import {
 
 // What a text is, before anybody reads it: how it is written, and whose it is (formats.cc).
-enum class Source : unsigned char { sonic, cumulus, eos };
+enum class Source : unsigned char { sonic, cumulus, eos, nxos };
 enum class Syntax : unsigned char { json, yaml, commands, statements };
 
 struct SourceHelp {
@@ -32,13 +32,13 @@ struct SourceHelp {
 // By Source: of the command line, and for a sentence.
 inline constexpr std::array known_sources{SourceHelp{"sonic", "SONiC"},
                                           SourceHelp{"cumulus", "Cumulus Linux"},
-                                          SourceHelp{"eos", "Arista EOS"}};
+                                          SourceHelp{"eos", "Arista EOS"}, SourceHelp{"nxos", "Cisco NX-OS"}};
 inline const SourceHelp& help_of(Source source) { return known_sources[static_cast<unsigned>(source)]; }
 
 // The formats that can be read, for a sentence.
 inline constexpr std::string_view readable_formats =
     "SONiC's config_db.json, Cumulus Linux's configuration as nv config show -o yaml or -o commands "
-    "prints it, or the running-config of Arista EOS";
+    "prints it, or the running-config of Arista EOS or Cisco NX-OS";
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto rules = std::to_array<StatementRule>({
     {"description"},
-    {"switchport"},
+    {"switchport", 2},
     {"speed"},
     {"mtu"},
     {"ip address"},
@@ -137,7 +137,13 @@ void take_links(Eos& in) {
 
 }  // namespace
 
-const std::span<const StatementRule> eos_port_rules = rules;
+bool is_switched(const Settings& settings) {
+    const Said* bare = find_said(settings, "switchport");
+    if (bare != nullptr) return !bare->negated;
+    return std::ranges::any_of(settings, [](const auto& each) {
+        return each.first.starts_with("switchport") && !each.second.negated;
+    });
+}
 
 void import_eos(const Item& root, Importing& out) {
     Cli cli{root, out};

@@ -22,7 +22,8 @@ struct Eos {
     const Settings& settings_of(const std::string& port) const { return cli.ports.at(port).settings; }
 };
 
-extern const std::span<const StatementRule> eos_port_rules;
+// The body has statements of a switched port.
+bool is_switched(const Settings& settings);
 // tx-queue N and uc-tx-queue N: their bodies under "tx-queue N ". False: the statement is another.
 bool take_eos_queue_body(Eos& in, const Item& section, Settings& into);
 

@@ -135,8 +135,7 @@ class Maps {
                 in_.account().taken(*said->item,
                                     key_of_port(name, "default_tc") + fmt::format(" = {}", port.default_tc));
             }
-        const Said* switched = find_said(settings, "switchport");
-        port.trust = switched != nullptr && !switched->negated ? Trust::pcp : Trust::dscp;
+        port.trust = is_switched(settings) ? Trust::pcp : Trust::dscp;
         const Said* said = find_said(settings, "qos trust");
         if (said == nullptr) return false;
         const std::string_view word = said->arguments().peek();

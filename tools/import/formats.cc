@@ -83,7 +83,6 @@ constexpr auto eos_marks = std::to_array<Mark>({
     {"qos rewrite "},
     {"qos trust "},
     {"policy-map type quality-of-service "},
-    {"service-policy type qos input ", true},
     {"uc-tx-queue "},
     {"tx-queue "},
     {"mc-tx-queue "},
@@ -192,7 +191,14 @@ class MakerFinder {
         if (eos_.count != 0) return eos();
         if (nxos_.count != 0) return nxos();
         if (nxos_weak_.count != 0) return made(nxos_name, nxos_weak_);
-        return std::nullopt;
+        if (most != 0 || any_.count == 0) return std::nullopt;
+        // NX-OS's interfaces have the number of their module first.
+        if (any_.line.find('/') == std::string_view::npos) return made(eos_name, any_);
+        return Maker{"Arista EOS or Cisco NX-OS: it could be either",
+                     std::nullopt,
+                     any_.place,
+                     {},
+                     "say whose it is with --from eos or --from nxos"};
     }
 
   private:
@@ -205,6 +211,9 @@ class MakerFinder {
         is_top = is_top || statement.size() != line.size();
         if (has_mark(eos_marks, statement, is_top)) eos_.add(statement, number, indent);
         if (has_mark(nxos_marks, statement, is_top)) nxos_.add(statement, number, indent);
+        if (is_top &&
+            (statement.starts_with("interface Ethernet") || statement.starts_with("interface ethernet")))
+            any_.add(statement, number, indent);
         // EOS has taken it, too.
         if (statement.starts_with("priority-flow-control mode ")) nxos_weak_.add(statement, number, indent);
         for (const Format& format : formats)
@@ -232,6 +241,7 @@ class MakerFinder {
     }
 
     Found eos_, nxos_, nxos_weak_;
+    Found any_;                                                               // interfaces, which both have
     std::map<std::string_view, std::pair<Found, std::string_view>> foreign_;  // with its remedy
     bool is_nvue_ = false;
 };

@@ -12,6 +12,7 @@
 #include "lib/values/class_mask.hh"
 #include "tools/import/cumulus.hh"
 #include "tools/import/eos.hh"
+#include "tools/import/nxos.hh"
 #include "tools/import/sonic.hh"
 
 namespace sluice::import {
@@ -209,7 +210,7 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
     if (maker)
         if (const auto refusal = refusal_of(*maker)) return tl::unexpected(*refusal);
     if (maker) said = maker->source;
-    if (said == Source::eos) syntax = Syntax::statements;
+    if (said == Source::eos || said == Source::nxos) syntax = Syntax::statements;
     Document document = read_document(text, syntax);
     if (!document) {
         if (syntax == Syntax::yaml && !said && document.error().remedy.empty())
@@ -233,6 +234,8 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
         import_sonic(root, imported);
     } else if (imported.source == Source::eos) {
         import_eos(root, imported);
+    } else if (imported.source == Source::nxos) {
+        import_nxos(root, imported);
     } else {
         shape_cumulus(root);
         import_cumulus(root, imported);

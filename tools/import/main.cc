@@ -91,13 +91,13 @@ std::vector<Option> options_of(Arguments& out) {
         out, "write what could be read although some could not, or although sluiced --check would refuse it");
     const std::vector<Option> own{
         {"from", "SOURCE",
-         "sonic, cumulus, eos or sluice; default: by the file's content, and sluice by a name that "
+         "sonic, cumulus, eos, nxos or sluice; default: by the file's content, and sluice by a name that "
          "ends in "
          ".toml",
          keep_one_of<const char*>({{"sonic", "sonic"},
                                    {"cumulus", "cumulus"},
                                    {"eos", "eos"},
-                                  
+                                   {"nxos", "nxos"},
                                    {"sluice", "sluice"}},
                                   out.from)},
         {"to", "TARGET",
@@ -141,7 +141,7 @@ int run_main(int argc, char** argv) {
             "Makes a configuration of Sluice from that of a switch, says of every line what has become "
             "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, "
             "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it, or the "
-            "running-config of Arista EOS, or a part of it.",
+            "running-config of Arista EOS or Cisco NX-OS, or a part of it.",
         .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}, topology_verb(topology)},
         .options = {},
         .exit_status =

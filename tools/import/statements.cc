@@ -40,7 +40,8 @@ std::optional<Matched> match_statement(const Item& statement, std::span<const St
     if (best == nullptr) return std::nullopt;
     words.take(best->words);
     Matched out{std::string(best->key.empty() ? best->words : best->key), {&statement, negated, {}}};
-    for (unsigned n = 0; n < best->key_words; ++n) out.key += " " + std::string(words.next());
+    for (unsigned n = 0; n < best->key_words && !words.empty(); ++n)
+        out.key += " " + std::string(words.next());
     out.said.words = words.rest();
     return out;
 }
