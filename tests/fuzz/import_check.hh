@@ -1,5 +1,6 @@
 // What holds of any text as another switch's configuration: it is refused with a reason, or imported so that
-// each line says something, the result loads back equal, and its tables of SONiC can be imported again.
+// each line says something, the result loads back equal, what is exported of it can be imported again, and a
+// patch without a change is none.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 #include "control/config/lint/lint.hh"
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
-#include "control/config/text/json_text.hh"
 #include "tests/fuzz/require.hh"
+#include "tools/import/exporting.hh"
 #include "tools/import/importing.hh"
 
 namespace sluice::import {
@@ -29,8 +30,14 @@ inline void check_import(const std::string& text, std::optional<Source> source) 
     require(loaded.has_value(), "it loads", loaded ? "" : loaded.error().front().text() + "\n" + written);
     require(to_toml(*loaded) == to_toml(imported->config), "it loads back equal", written);
     static_cast<void>(judge_import(*loaded, Machine{}, "fuzz.toml"));
-    const auto again = import_text(json_text(to_sonic(*loaded)), Source::sonic, {});
-    require(again.has_value(), "its tables are read", again ? "" : again.error().text("fuzz"));
+    for (const ExportFormat& format : export_formats()) {
+        const Item* document = imported->source == format.source ? imported->document.get() : nullptr;
+        require(!format.write({imported->config, imported->config, document, true}).changes,
+                "nothing changes", written);
+        const Exported whole = format.write({*loaded, *loaded});
+        const auto again = import_text(whole.text, format.source, {});
+        require(again.has_value(), "what is exported is read", again ? "" : again.error().text("fuzz"));
+    }
 }
 
 }  // namespace sluice::import

@@ -384,7 +384,7 @@ class RoundTrip(Case):
         self.assertEqual({name: pool["size"] for name, pool in tables["BUFFER_POOL"].items()},
                          {name: pool["size"] for name, pool in was["BUFFER_POOL"].items()})
         self.assertEqual(tables["CABLE_LENGTH"], was["CABLE_LENGTH"])
-        self.assertEqual(tables["PFC_WD"], {"Ethernet0": was["PFC_WD"]["Ethernet0"]})
+        self.assertEqual(tables["PFC_WD"], was["PFC_WD"])
         self.assertEqual(tables["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"], "3,4")
 
     def test_a_configuration_that_was_never_sonics(self):

@@ -60,6 +60,14 @@ void Account::nothing_in(const Item& node, const std::string& section, const std
     for (const auto& member : node.members) nothing_in(*member, section, why);
 }
 
+void Account::tell(Fate fate, std::string path, std::string what) {
+    if (told_.emplace(path, what).second) lines_.push_back({fate, {}, std::move(path), std::move(what)});
+}
+
+void Account::keep_new(const Account& other) {
+    std::erase_if(lines_, [&](const Line& line) { return other.told_.contains({line.path, line.what}); });
+}
+
 void Account::find_rest(const Item& node) {
     if (node.repeated.line != 0) {
         nothing(node, fmt::format("its key comes again at {}, which holds", place_text(node.repeated)));
@@ -71,6 +79,10 @@ void Account::find_rest(const Item& node) {
 
 void Account::close(const Item& root) {
     find_rest(root);
+    sort();
+}
+
+void Account::sort() {
     std::ranges::stable_sort(lines_, {}, [](const Line& line) {
         return std::tuple(line.fate, line.place.line, line.place.column);
     });
@@ -105,7 +117,7 @@ std::string Account::summary(std::string_view file, std::initializer_list<Fate> 
     for (const Fate fate : fates) {
         if (!has(fate)) continue;
         out += fmt::format("{}: {} {}\n", file, print_count(count(fate), "line"), name_of(fate));
-        if (fate == Fate::taken) {
+        if (fate == Fate::taken) {  // as they are
             out.insert(out.size() - 1, ": --account FILE has them");
             continue;
         }

@@ -1,6 +1,7 @@
-// What became of every value of a file: one line each, those that a person must know first, and a summary.
+// What became of every value of a file, or of a configuration that is written for another switch: one line
+// each, those that a person must know first, and a summary.
 //
-// No value is forgotten: `close` finds those that no importer has spoken of.
+// No value of a file is forgotten: `close` finds those that no importer has spoken of.
 #pragma once
 
 #include <array>
@@ -22,6 +23,9 @@ enum class Fate : unsigned char {
     assumed,   // taken, or made, on an assumption that the line says
     nothing,   // Sluice has no counterpart
     taken,     // as it is
+    unsaid,    // of an export: the other switch has nothing like it, or it cannot be written
+    rounded,   // another value stands there
+    said,      // as it is, in an export
 };
 
 struct FateHelp {
@@ -36,6 +40,11 @@ inline constexpr std::array known_fates{
     FateHelp{"assumed", "it is taken, or made, on an assumption that the line says"},
     FateHelp{"no counterpart", "Sluice has nothing like it; the line says why"},
     FateHelp{"taken", "as it is"},
+    FateHelp{"cannot be said",
+             "of an export: the other switch has nothing like it; the line says what it does"},
+    FateHelp{"rounded",
+             "of an export: the nearest value there, its error in bytes and per cent, and what it does"},
+    FateHelp{"said", "of an export: as it is"},
 };
 
 struct Line {
@@ -59,7 +68,7 @@ class Account {
     void left_out(const Item& node, std::string why, std::string remedy = {}) {
         add(Fate::left_out, node, std::move(why), std::move(remedy));
     }
-    // Of the node, and not of those below it.
+    // The node alone, without those below it.
     void taken_alone(const Item& node, std::string what);
     // Lines of a file that are none of Sluice's business: the node and each one below it that nothing has
     // been told of, under the name of their section, by which the summary counts them.
@@ -68,6 +77,12 @@ class Account {
     void assumed(std::string path, std::string what) {
         lines_.push_back({Fate::assumed, {}, std::move(path), std::move(what)});
     }
+
+    // A line of an export, for a key of the configuration; the same line again is one.
+    void tell(Fate fate, std::string path, std::string what);
+    // The lines that `other` has not, by fate; for what a change makes of an export.
+    void keep_new(const Account& other);
+    void sort();  // by fate and place
 
     // Every word, null and empty list that no line is about has no counterpart; keys that come twice are
     // told.
@@ -88,6 +103,7 @@ class Account {
 
     std::vector<Line> lines_;
     std::set<std::pair<const Item*, std::string>> said_;
+    std::set<std::pair<std::string, std::string>> told_;  // by path
 };
 
 // A whole number; nothing: `node` is none from `low` to `high`, and told as wrong.

@@ -48,7 +48,7 @@ std::string without_terminal(std::string text);
 
 Syntax syntax_of(std::string_view text);
 
-// Whose a text that is neither JSON nor NVUE's is, by how its lines begin. Nothing: it is not known.
+// The maker of a text that is neither JSON nor NVUE's, by how its lines begin. Nothing: it is unknown.
 struct Maker {
     std::string_view name;         // "Arista EOS"
     std::optional<Source> source;  // absent: it cannot be read

@@ -244,6 +244,7 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
         imported.account.wrong(root, "has no ports", "give the whole of the switch's configuration");
     finish(imported);
     imported.account.close(root);
+    imported.document = std::move(*document);
     return imported;
 }
 

@@ -4,8 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +41,7 @@ struct Importing {
     // Next hops of routes, with the port that the file names for each; empty: none.
     std::set<NeighborKey> next_hops;
     std::set<std::string, std::less<>> ports_left_out;
+    std::shared_ptr<const Item> document;  // the file, in the shape of its format
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
     // A number that is told as taken, as `what`; nothing where there is no node.
@@ -86,10 +86,5 @@ struct Verdict {
 // `lossless` is of the switch that the configuration came from: by the link's terms alone. `refusal` is by
 // the judge of `sluiced --check`, on `machine`.
 Verdict judge_import(const Config& config, const Machine& machine, const std::string& file);
-
-// The way back, as tables of SONiC's config_db.json: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE,
-// SCHEDULER, WRED_PROFILE: by which `import_sonic` makes an equal configuration of these parts. Sizes are
-// those of the file where it has them, else the effective ones.
-nlohmann::ordered_json to_sonic(const Config& config);
 
 }  // namespace sluice::import

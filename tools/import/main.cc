@@ -1,7 +1,6 @@
 // sluice-import: a switch's own configuration to one of Sluice, and back.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "control/config/lint/memory.hh"
@@ -9,10 +8,10 @@
 #include "control/config/schema/config.hh"
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
-#include "control/config/text/json_text.hh"
 #include "control/config/text/say.hh"
 #include "control/serve/server/program.hh"
 #include "lib/pfc/headroom.hh"
+#include "tools/import/export_file.hh"
 #include "tools/import/importing.hh"
 #include "tools/import/verbs.hh"
 
@@ -20,57 +19,91 @@ namespace sluice::import {
 namespace {
 
 struct Arguments : FileArguments {
-    std::string from;  // a word of known_sources, or "sluice"; empty: by the content
-    bool to_sonic = false, lossless = false;
+    std::string from;                      // a word of known_sources, or "sluice"; empty: by the content
+    const ExportFormat* format = nullptr;  // null: sluice
+    bool patch = false, lossless = false;
     Wishes wishes;
 };
 
-// `text` is the configuration as a file; `account` what became of the lines of its source, if it has one.
-int finish(const Arguments& arguments, const Config& config, const std::string& text,
-           const std::string& account) {
-    // Judged as it is read back, so that findings have its lines.
-    const std::string name = arguments.out.empty() || arguments.to_sonic ? "sluice.toml" : arguments.out;
-    const auto loaded = parse_config(text, name);
-    if (!loaded) {
-        complain("sluice-import: internal error: {}\n", loaded.error().front().text());
-        return exit_failed;
-    }
-    const Verdict verdict = judge_import(*loaded, this_machine(), name);
-    if (!verdict.refusal.empty() && !arguments.force && !arguments.to_sonic) {
-        complain(
-            "{}sluice-import: nothing is written, because sluiced --check would refuse it for that; do: "
-            "import again with --cell, --buffer or a mended file, or write it all the same with --force\n",
-            verdict.refusal);
-        return exit_refused;
-    }
-    const std::string out = arguments.to_sonic ? json_text(to_sonic(config), 4) + "\n" : text;
-    if (!deliver(arguments, out, verdict.text + account)) return exit_failed;
-    return arguments.lossless && !verdict.lossless ? exit_false : exit_done;
-}
+// TODAY as it is read, and as a file of sluiced's. Nothing: it cannot be, and stderr says why.
+struct Loaded {
+    Today today;
+    std::optional<Importing> imported;  // of another maker
+};
 
-int import_file(const Arguments& arguments) {
-    if (!check_roles(arguments)) return exit_refused;
+tl::expected<Loaded, int> load(const Arguments& arguments) {
     if (arguments.from == "sluice") {
-        const auto loaded = load_config(arguments.file);
-        if (loaded) return finish(arguments, *loaded, to_toml(*loaded), {});
-        for (const ConfigError& error : loaded.error()) complain("{}\n", error.text());
-        return exit_refused;
+        auto config = load_config(arguments.file);
+        if (config) return Loaded{{std::move(*config), {}, {}, {}}, {}};
+        for (const ConfigError& error : config.error()) complain("{}\n", error.text());
+        return tl::unexpected(exit_refused);
     }
     const auto text = read_file(arguments.file);
-    if (!text) return exit_failed;
+    if (!text) return tl::unexpected(exit_failed);
     std::optional<Source> said;
     for (std::size_t n = 0; n < known_sources.size(); ++n)
         if (arguments.from == known_sources[n].word) said = static_cast<Source>(n);
-    const auto imported = import_text(*text, said, arguments.wishes);
+    auto imported = import_text(*text, said, arguments.wishes);
     if (!imported) {
         complain("{}\n", imported.error().text(arguments.file));
+        return tl::unexpected(exit_refused);
+    }
+    Today today{imported->config, imported->account, imported->document, imported->source};
+    return Loaded{std::move(today), std::move(*imported)};
+}
+
+// Judged as it is read back, so that findings have its lines. Nothing: internal error.
+std::optional<Verdict> judge(const std::string& text, const std::string& name) {
+    const auto loaded = parse_config(text, name);
+    if (loaded) return judge_import(*loaded, this_machine(), name);
+    complain("sluice-import: internal error: {}\n", loaded.error().front().text());
+    return std::nullopt;
+}
+
+int import_file(const Arguments& given) {
+    Arguments arguments = given;
+    if (arguments.format != nullptr && arguments.patch)
+        arguments.beside = beside_name(*arguments.format, arguments.out);
+    if (arguments.patch && arguments.format == nullptr) {
+        complain("sluice-import: --patch is for another switch; do: name it with --to\n");
         return exit_refused;
     }
-    const Account& account = imported->account;
-    if (const auto status = settle_account(arguments, account)) return *status;
-    const int status = finish(arguments, imported->config, to_file(*imported, arguments.file),
-                              whole_summary(arguments, account));
-    return status == exit_done ? status_of(account) : status;
+    if (!check_roles(arguments)) return exit_refused;
+    auto loaded = load(arguments);
+    if (!loaded) return loaded.error();
+    const Account& account = loaded->today.account;
+    if (account.has(Fate::wrong) && !arguments.force)
+        return settle_account(arguments, account).value_or(exit_refused);
+    auto applied = apply_file(arguments, loaded->today.config);
+    if (!applied) return exit_refused;
+    std::string text = to_toml(applied->config);
+    if (loaded->imported) {
+        loaded->imported->config = applied->config;
+        text = to_file(*loaded->imported, arguments.file);
+    }
+    const bool exports = arguments.format != nullptr;
+    const std::string name = arguments.out.empty() || exports ? "sluice.toml" : arguments.out;
+    const auto verdict = judge(text, name);
+    if (!verdict) return exit_failed;
+    if (!verdict->refusal.empty() && !arguments.force && !exports) {
+        if (const auto status = settle_account(arguments, account)) return *status;
+        complain(
+            "{}sluice-import: nothing is written, because sluiced --check would refuse it for that; do: "
+            "import again with --cell, --buffer or a mended file, or write it all the same with --force\n",
+            verdict->refusal);
+        return exit_refused;
+    }
+    int status = exit_done;
+    if (exports) {
+        status = export_file(arguments, *arguments.format, arguments.patch, loaded->today, *applied,
+                             verdict->text);
+    } else {
+        if (const auto early = settle_account(arguments, account)) return *early;
+        const std::string said = loaded->imported ? whole_summary(arguments, account) : std::string();
+        if (!deliver(arguments, text, verdict->text + said)) status = exit_failed;
+    }
+    if (status != exit_done) return status;
+    return arguments.lossless && !verdict->lossless ? exit_false : status_of(account);
 }
 
 void add_sections(ManPage& page) {
@@ -79,10 +112,28 @@ void add_sections(ManPage& page) {
             "Every line of FILE is told with its place and what became of it, FILE:LINE:COLUMN: PATH: one "
             "of");
     for (const FateHelp& each : known_fates) page.entry(each.name, "", each.sentence);
+    page.heading("EXPORTS").paragraph(
+        "--to writes FILE, with the keys of --apply, as another switch has it; the account has a line for "
+        "each key. With --patch only what changes is written, under the names that FILE has, where it is "
+        "of that switch's own format.");
+    for (const ExportFormat& format : export_formats()) page.entry(format.word, "", format.help);
     page.heading("EXAMPLE").lines(
         "sluice-import config_db.json -o sluice.toml\n"
         "sluice-import config_db.json -o sluice.toml --cable 100m --lossless\n"
-        "sluiced --config sluice.toml --check");
+        "sluiced --config sluice.toml --check\n"
+        "sluice-import config_db.json --apply switch.toml --to sonic --patch -o patch.json");
+}
+
+auto keep_format(const ExportFormat*& out) {
+    return [&out](const std::string& word) {
+        std::string known = "sluice";
+        out = nullptr;
+        for (const ExportFormat& each : export_formats()) {
+            if (each.word == word) return out = &each, std::string();
+            known += fmt::format(", {}", each.word);
+        }
+        return word == "sluice" ? std::string() : "is none of " + known;
+    };
 }
 
 std::vector<Option> options_of(Arguments& out) {
@@ -100,10 +151,17 @@ std::vector<Option> options_of(Arguments& out) {
                                    {"nxos", "nxos"},
                                    {"sluice", "sluice"}},
                                   out.from)},
-        {"to", "TARGET",
-         "sluice, or sonic: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER and "
-         "WRED_PROFILE as JSON; default: sluice",
-         keep_one_of<bool>({{"sonic", true}, {"sluice", false}}, out.to_sonic)},
+        {"to", "TARGET", "sluice or sonic, see EXPORTS; default: sluice", keep_format(out.format)},
+        {"apply", "KEYS.toml",
+         "set these keys first, a part of sluiced's configuration, such as the switch.toml of sluice-fabric "
+         "advise; a key of [default] is set at each port, also at those that say it themselves",
+         keep(out.apply)},
+        {"patch",
+         "",
+         "write only what changes from FILE to that, for the switch that has FILE; see EXPORTS",
+         keep(out.patch),
+         {},
+         "to"},
         {"cable", "LENGTH", "of every port, instead of the file's: \"100m\"",
          keep_within(parse_length, print_length, 0, HeadroomInputs::max_cable_m, out.wishes.cable_m)},
         {"buffer", "SIZE", "packet memory, where the file does not say it: \"42MB\"",
@@ -138,7 +196,8 @@ int run_main(int argc, char** argv) {
         .section = '1',
         .title = "make a configuration of sluiced from that of another switch",
         .about =
-            "Makes a configuration of Sluice from that of a switch, says of every line what has become "
+            "Makes a configuration of Sluice from that of a switch, or back, says of every line what has "
+            "become "
             "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, "
             "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it, or the "
             "running-config of Arista EOS or Cisco NX-OS, or a part of it.",

@@ -161,8 +161,7 @@ std::optional<std::string_view> Sonic::own_ports(const Item& entry, std::string_
     return std::nullopt;
 }
 
-std::string Sonic::referred_name(const Item& reference, std::string_view table_name) {
-    std::string_view text = reference.word;
+std::string Sonic::referred_name(std::string_view text, std::string_view table_name) {
     if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
     text = trimmed(text);
     if (!text.starts_with(table_name)) return std::string(text);

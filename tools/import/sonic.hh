@@ -38,7 +38,10 @@ struct Sonic {
     const Item* referred(const Item& reference, std::string_view table_name) const;
     // The same for an entry of fields; null is told as left out.
     const Item* entry_of(const Item& reference, std::string_view table_name) const;
-    static std::string referred_name(const Item& reference, std::string_view table_name);
+    static std::string referred_name(std::string_view reference, std::string_view table_name);
+    static std::string referred_name(const Item& reference, std::string_view table_name) {
+        return referred_name(std::string_view(reference.word), table_name);
+    }
 
     // For each entry of a table whose key is PORTS|CLASSES and whose ports are ours: each port and class.
     // `take` gets the entry; what it does not account for is found by Account::close.

@@ -7,9 +7,8 @@
 #include "dataplane/base/output_file.hh"
 
 namespace sluice::import {
-namespace {
 
-bool write(const std::string& path, const std::string& text) {
+bool write_file(const std::string& path, const std::string& text) {
     auto file = OutputFile::create(path);
     std::string error = file ? std::string() : file.error();
     if (file) {
@@ -19,8 +18,6 @@ bool write(const std::string& path, const std::string& text) {
     if (!error.empty()) complain("sluice-import: {}\n", error);
     return error.empty();
 }
-
-}  // namespace
 
 std::vector<Option> file_options(FileArguments& out, std::string_view force_help) {
     return {
@@ -54,15 +51,18 @@ std::optional<std::string> read_file(const std::string& path) {
 bool check_roles(const FileArguments& arguments) {
     FileRoles roles;
     roles.reads("FILE", arguments.file);
+    roles.reads("--apply", arguments.apply);
     roles.writes("--output", arguments.out);
+    roles.writes("the tables beside --output", arguments.beside);
     roles.writes("--account", arguments.account);
     const std::string clash = roles.clash_text();
     if (!clash.empty()) complain("sluice-import: {}\n", clash);
     return clash.empty();
 }
 
-std::optional<int> settle_account(const FileArguments& arguments, const Account& account) {
-    if (!arguments.account.empty() && !write(arguments.account, account.all(arguments.file)))
+std::optional<int> settle_account(const FileArguments& arguments, const Account& account,
+                                  const std::string& more) {
+    if (!arguments.account.empty() && !write_file(arguments.account, account.all(arguments.file) + more))
         return exit_failed;
     if (!account.has(Fate::wrong) || arguments.force) return std::nullopt;
     complain(
@@ -75,7 +75,7 @@ std::optional<int> settle_account(const FileArguments& arguments, const Account&
 bool deliver(const FileArguments& arguments, const std::string& text, const std::string& said) {
     if (arguments.out.empty())
         say("{}", text);
-    else if (!write(arguments.out, text))
+    else if (!write_file(arguments.out, text))
         return false;
     // The report goes where the configuration does not.
     if (arguments.out.empty())

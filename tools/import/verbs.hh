@@ -20,6 +20,8 @@ constexpr int exit_false = 4;
 struct FileArguments {
     std::string file, out, account;
     bool force = false;
+    // Further files: one that is read (--apply), and one that an export may write beside --output.
+    std::string apply, beside;
 };
 
 // --output, --account and --force.
@@ -29,8 +31,11 @@ std::vector<Option> file_options(FileArguments& out, std::string_view force_help
 std::optional<std::string> read_file(const std::string& path);
 // False when a name has two roles, and stderr says so.
 bool check_roles(const FileArguments& arguments);
-// Writes --account; the exit status where nothing else may be written.
-std::optional<int> settle_account(const FileArguments& arguments, const Account& account);
+// Writes --account, with `more` behind it; the exit status where nothing else may be written.
+std::optional<int> settle_account(const FileArguments& arguments, const Account& account,
+                                  const std::string& more = {});
+// Writes a file whole or not at all. False: it cannot be written, and stderr says so.
+bool write_file(const std::string& path, const std::string& text);
 // Writes `text` to --output, or stdout, and `said` to stdout, or stderr. False: it cannot be written.
 bool deliver(const FileArguments& arguments, const std::string& text, const std::string& said);
 // What became of the lines of the file, those first that a person must know.

@@ -1,0 +1,124 @@
+// A configuration as another switch has it: what the writers of all makers share.
+//
+// A writer says of each key of ports, buffer, queues, maps and watchdog what becomes of it: said, rounded, or
+// not to be said. It rounds so that a headroom is never smaller there, nor a threshold of marking larger.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "control/config/compile/qos.hh"
+#include "control/config/schema/config.hh"
+#include "tools/import/importing.hh"
+
+namespace sluice::import {
+
+enum class Unit : std::uint8_t { bytes, bits_a_second, picoseconds, chance };  // chance: parts per billion
+
+// A configuration on its way out: what is in force, and the account.
+struct Exporting {
+    explicit Exporting(const Config& of) : config(of), qos(effective_qos(of)) {}
+
+    const Config& config;
+    EffectiveQos qos;
+    Account account;
+
+    void said(std::string path, std::string what) {
+        account.tell(Fate::said, std::move(path), std::move(what));
+    }
+    void unsaid(std::string path, std::string instead) {
+        account.tell(Fate::unsaid, std::move(path), std::move(instead));
+    }
+    // `there` stands in the export instead of `wanted`; nothing is told of equal ones. `does`: the
+    // consequence.
+    void rounded(std::string path, std::uint64_t wanted, std::uint64_t there, Unit unit,
+                 std::string_view does);
+    // The bytes that the file gives, or those of the cells in force.
+    std::uint64_t bytes(const std::optional<std::uint64_t>& configured, std::uint64_t cells) const {
+        return configured.value_or(cells * config.cell_bytes);
+    }
+};
+
+// The parts of an account that a patch has beside its own lines: what cannot be said, or is rounded, and was
+// not before.
+Account new_limits(Account wanted, const Account& today);
+// A patch of a configuration that no such switch has in its own words.
+void tell_base(Account& account, std::string_view maker);
+// How ports are called there, by our name.
+using PortNames = std::map<std::string, std::string>;
+// A name that `fits` stays; where one does not, ports are STEM1, STEM2 ... in order, and each is told.
+PortNames name_ports(Exporting& out, std::string_view stem, bool (*fits)(std::string_view name));
+// True when the port is down from the start.
+bool is_down(const Config& config, std::string_view port);
+// An address that sluice-import made up for a port without one (finish.cc).
+bool is_made_address(const IpPrefix& address);
+// What classifies and marks in Sluice alone.
+void tell_classes(Exporting& out, const std::string& port, const PortConfig& config,
+                  const EffectivePort& effective);
+void tell_marking(Exporting& out, const std::string& wred, const WredProfile& profile);
+// The chance just below the curve's max in whole per cents, at least one where there is any; told when
+// rounded. `key`: of [wred.NAME].
+std::uint64_t percent_of_curve(Exporting& out, const std::string& wred, std::string_view key,
+                               const WredCurve& curve);
+// Weights as per cents of their sum, which have the sum 100; none is 0 whose weight is not.
+std::array<std::uint64_t, classes> whole_percents(const std::array<std::uint64_t, classes>& weights);
+
+// Keys of Sluice that no switch has: hosts, faults, events, load balancing and the like.
+void tell_own_keys(Exporting& out);
+// True when a class of the port's packets leaves by the queue: by DSCP, PCP, roce_tc or cnp_tc.
+std::array<bool, classes> used_queues(const MapConfig& map);
+
+// TODAY, what it becomes, and the file that TODAY was, where that is of the maker's own format.
+struct ExportTask {
+    const Config& today;
+    const Config& wanted;
+    const Item* document = nullptr;
+    bool patch = false;  // only what changes
+};
+
+struct Exported {
+    std::string text;
+    std::string beside;  // what `text` cannot have, for a second file; empty: there is none
+    Account account;
+    bool changes = true;  // false: `text` changes nothing
+};
+
+Exported export_sonic(const ExportTask& task);
+
+// The makers that are written, by the word of --to.
+struct ExportFormat {
+    std::string_view word, name, help;
+    Exported (*write)(const ExportTask& task);
+    std::optional<Source> source;  // of a file in this format
+    std::string_view beside_end;   // ends the name of the second file: FILE.json becomes FILE.tables.json
+    std::string_view beside_use;   // and what a person does with it
+};
+std::span<const ExportFormat> export_formats();
+
+// The keys of a file of sluiced's, such as `sluice-fabric advise` writes as switch.toml, over a
+// configuration.
+struct AppliedKey {
+    std::string path, value;         // as a file has them
+    std::vector<std::string> ports;  // that say the key of [default] themselves, and have it now, too
+    SourcePlace place;
+};
+struct Applied {
+    Config config;
+    std::vector<AppliedKey> keys;
+};
+constexpr std::size_t max_applied_keys = 256;
+
+// Errors are a line each, with the place in `file`.
+tl::expected<Applied, std::vector<std::string>> apply_keys(const Config& config, std::string_view text,
+                                                           const std::string& file);
+// The configuration without one of the keys.
+tl::expected<Config, std::string> applied_without(const Config& config, std::span<const AppliedKey> keys,
+                                                  std::size_t left_out);
+
+}  // namespace sluice::import
