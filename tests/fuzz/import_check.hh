@@ -35,6 +35,7 @@ inline void check_import(const std::string& text, std::optional<Source> source) 
         require(!format.write({imported->config, imported->config, document, true}).changes,
                 "nothing changes", written);
         const Exported whole = format.write({*loaded, *loaded});
+        if (whole.text.empty()) continue;  // lines of nv set, where there is no port
         const auto again = import_text(whole.text, format.source, {});
         require(again.has_value(), "what is exported is read", again ? "" : again.error().text("fuzz"));
     }

@@ -186,6 +186,14 @@ std::span<const ExportFormat> export_formats() {
             export_sonic, Source::sonic, ".tables.json",
             "whole tables that config apply-patch refuses to change; do: put them in the place of those in "
             "config_db.json (jq -s '.[0] + .[1]'), and config reload"},
+        ExportFormat{"nvue",
+                     "NVUE",
+                     "lines of nv set (Cumulus Linux): interfaces, qos roce, profiles of qos, static routes; "
+                     "a patch has nv unset, too",
+                     export_nvue,
+                     Source::cumulus,
+                     {},
+                     {}},
     };
     return all;
 }

@@ -90,6 +90,7 @@ struct Exported {
 };
 
 Exported export_sonic(const ExportTask& task);
+Exported export_nvue(const ExportTask& task);
 
 // The makers that are written, by the word of --to.
 struct ExportFormat {

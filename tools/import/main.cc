@@ -151,7 +151,7 @@ std::vector<Option> options_of(Arguments& out) {
                                    {"nxos", "nxos"},
                                    {"sluice", "sluice"}},
                                   out.from)},
-        {"to", "TARGET", "sluice or sonic, see EXPORTS; default: sluice", keep_format(out.format)},
+        {"to", "TARGET", "sluice, sonic or nvue, see EXPORTS; default: sluice", keep_format(out.format)},
         {"apply", "KEYS.toml",
          "set these keys first, a part of sluiced's configuration, such as the switch.toml of sluice-fabric "
          "advise; a key of [default] is set at each port, also at those that say it themselves",
