@@ -41,6 +41,7 @@ void take_speed(Cli& cli, const Said& said, const std::string& name, PortConfig&
     if (!megabits || *megabits == 0)
         return cli.wrong(said, in_quotes(said.words) + " is not a speed of a port",
                          "write speed 100g, for example");
+    cli.out.note(port, Aspect::speed, *said.item);
     cli.out.set_speed(*said.item, port, name, *megabits);
 }
 
@@ -48,6 +49,7 @@ void take_mtu(Cli& cli, const Said& said, const std::string& name, PortConfig& p
     const auto mtu = cli.number(said, said.arguments().peek(), min_mtu, 65'535);
     if (!mtu) return;
     port.mtu = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
+    cli.out.note(port, Aspect::mtu, *said.item);
     const std::string what = key_of_port(name, "mtu") + fmt::format(" = {}", port.mtu);
     if (*mtu > max_mtu)
         cli.account().assumed(*said.item, what + ": the most that Sluice takes");
@@ -247,7 +249,12 @@ void Cli::take_link(const std::string& name, PortConfig& port, std::uint32_t usu
     for (const auto& [key, said] : settings) {
         if (key.starts_with("ip address") || key.starts_with("ipv6 address"))
             take_address(*this, said, name, port, vrf);
-        if (key == "description") account().nothing_in(*said.item, "interface: description", "a name");
+        if (key == "description") {
+            PortNotes& notes = out.notes[name];
+            notes.description = said.words;
+            notes.description_place = said.item->place;
+            account().nothing_in(*said.item, "interface: description", "a name");
+        }
         if (key.starts_with("switchport"))
             account().nothing_in(*said.item, "interface: switchport", "Sluice routes at every port");
     }

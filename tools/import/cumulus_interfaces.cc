@@ -20,7 +20,10 @@ void take_speed(Cumulus& in, const Item& node, const std::vector<std::string>& p
     if (!rate || !rate->valid_port_speed())
         return in.account().wrong(node, in_quotes(word) + " is not a speed of a port",
                                   "write 100G, for example");
-    for (const std::string& name : ports) in.config().ports.at(name).speed = *rate;
+    for (const std::string& name : ports) {
+        in.config().ports.at(name).speed = *rate;
+        in.out.note(in.config().ports.at(name), Aspect::speed, node);
+    }
     in.account().taken(node,
                        key_of_port(ports.front(), "speed") + fmt::format(" = \"{}\"", print_rate(*rate)));
 }
@@ -30,7 +33,10 @@ void take_mtu(Cumulus& in, const Item& node, const std::vector<std::string>& por
     if (!mtu || *mtu < min_mtu || *mtu > 65'535)
         return in.account().wrong(node, in_quotes(Cumulus::value(&node)) + " is not an MTU from 68 to 65535");
     const auto ours = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
-    for (const std::string& name : ports) in.config().ports.at(name).mtu = ours;
+    for (const std::string& name : ports) {
+        in.config().ports.at(name).mtu = ours;
+        in.out.note(in.config().ports.at(name), Aspect::mtu, node);
+    }
     in.account().taken(node, key_of_port(ports.front(), "mtu") + fmt::format(" = {}", ours));
 }
 

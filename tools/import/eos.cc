@@ -119,9 +119,14 @@ void take_links(Eos& in) {
     }
     std::vector<std::string> names;
     for (const auto& [name, port] : in.cli.config().ports) names.push_back(name);
-    for (const std::string& name : names)
-        in.cli.take_link(name, in.cli.config().ports.at(name),
-                         mtu_of_all.value_or(mtu_without_a_word(in.settings_of(name))));
+    for (const std::string& name : names) {
+        const std::uint32_t usual = mtu_of_all.value_or(mtu_without_a_word(in.settings_of(name)));
+        // A switched port takes what comes, and its default compares with nothing.
+        PortNotes& notes = in.cli.out.notes[name];
+        if (mtu_of_all || usual == routed_mtu)
+            notes.said[static_cast<std::size_t>(Aspect::mtu)] = notes.place;
+        in.cli.take_link(name, in.cli.config().ports.at(name), usual);
+    }
     if (without_speed != 0)
         in.account().assumed("interface.speed",
                              fmt::format("speed = \"100G\" at {}: the file leaves it to the link",

@@ -112,6 +112,7 @@ class Maps {
             said != nullptr && !said->negated) {
             const std::string policy(said->arguments().peek());
             wanted = policy;
+            in_.cli.out.note(port, Aspect::map, *said->item);
             if (classifier_.apply(policy, map, port.trust))
                 in_.account().taken(*said->item, "map of the port");
             else

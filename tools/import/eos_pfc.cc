@@ -68,6 +68,7 @@ class Pfc {
             else
                 in_.account().taken(*said.item,
                                     key_of_port(name, "pfc") + " has " + key.substr(start.size()));
+            in_.cli.out.note(port, Aspect::pfc, *said.item);
             if (!drops && on) lossless.insert(lossless.end(), list.begin(), list.end());
         }
         std::ranges::sort(lossless);
@@ -179,6 +180,8 @@ class Watchdog {
             watched = true;
             read_timer(*said, port);
         }
+        for (const auto& [key, said] : settings)
+            if (key.starts_with(watchdog_key)) in_.cli.out.note(port, Aspect::watchdog, *said.item);
         port.watchdog.action = action_;
         if (const Said* said = find_said(settings, std::string(watchdog_key) + " port action");
             said != nullptr && !said->negated)

@@ -78,6 +78,7 @@ class EosQueues {
             const Said* said = find_said(settings, key(n, "priority"));
             if (said == nullptr) continue;
             is_said[n] = true;
+            in_.cli.out.note(port, Aspect::scheduler, *said->item);
             const std::string_view word = said->arguments().peek();
             shares[n] = said->item->word.starts_with("no ") || word == "disabled";
             if (shares[n]) highest = n;
@@ -205,6 +206,7 @@ class EosQueues {
         const std::string made = in_.cli.wred_name(ecn != nullptr ? *ecn->item : *drop->item, profile, port);
         if (made.empty()) return;
         port.queue[n].wred = made;
+        in_.cli.out.note(port, Aspect::marking, ecn != nullptr ? *ecn->item : *drop->item);
         const WredCurveConfig& curve = ecn != nullptr && drop != nullptr ? profile.ect : profile.green;
         for (const Said* said : {ecn, drop})
             if (said != nullptr)

@@ -167,7 +167,18 @@ PortConfig* Importing::add_port(const Item& node, const std::string& name) {
     }
     PortConfig port;
     port.map = "default";
+    notes[name].place = node.place;
     return &config.ports.emplace(name, std::move(port)).first->second;
+}
+
+PortNotes* Importing::notes_of(const PortConfig& port) {
+    for (const auto& [name, each] : config.ports)
+        if (&each == &port) return &notes[name];
+    return nullptr;
+}
+
+void Importing::note(const PortConfig& port, Aspect aspect, const Item& item) {
+    if (PortNotes* of_port = notes_of(port)) of_port->said[static_cast<std::size_t>(aspect)] = item.place;
 }
 
 void Importing::leave_out_port(const Item& node, const std::string& name, const std::string& why) {

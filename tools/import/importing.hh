@@ -3,7 +3,9 @@
 // cannot be read is told as wrong, with what is allowed, and then absent.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -30,6 +32,21 @@ struct Wishes {
     std::optional<std::uint32_t> segment_bytes;  // of thresholds in segments, a chip's own unit
 };
 
+// Parts of a port that the two ends of a link must agree on, or that ports alike have alike.
+enum class Aspect : unsigned char { speed, mtu, pfc, map, headroom, watchdog, marking, scheduler };
+inline constexpr std::size_t aspect_count = 8;
+
+// What a comparison of switches (fleet.hh) asks of a port beyond its configuration.
+struct PortNotes {
+    SourcePlace place{};                                          // of the port
+    std::array<std::optional<SourcePlace>, aspect_count> said{};  // where the file says it
+    bool says_cable = false;
+    // The other end, as the file names it; empty: it does not.
+    std::string neighbor, neighbor_port;
+    std::string description;
+    SourcePlace neighbor_place{}, description_place{};
+};
+
 struct Importing {
     Wishes wishes;
     Source source = Source::sonic;
@@ -42,6 +59,11 @@ struct Importing {
     std::set<NeighborKey> next_hops;
     std::set<std::string, std::less<>> ports_left_out;
     std::shared_ptr<const Item> document;  // the file, in the shape of its format
+    std::map<std::string, PortNotes, std::less<>> notes;
+    std::string role;  // of the switch, as the file names it; empty: it does not
+
+    void note(const PortConfig& port, Aspect aspect, const Item& item);
+    PortNotes* notes_of(const PortConfig& port);  // null: the configuration does not have it
 
     std::optional<std::uint64_t> number(const Item& node, std::uint64_t low, std::uint64_t high);
     // A number that is told as taken, as `what`; nothing where there is no node.
@@ -86,5 +108,8 @@ struct Verdict {
 // `lossless` is of the switch that the configuration came from: by the link's terms alone. `refusal` is by
 // the judge of `sluiced --check`, on `machine`.
 Verdict judge_import(const Config& config, const Machine& machine, const std::string& file);
+
+// As the production switch has it: hardware reacts at once, and has no ring of ours.
+Config as_hardware(const Config& config);
 
 }  // namespace sluice::import

@@ -137,6 +137,26 @@ class CsvReader {
         out_.numbering = "hosts that go by number are counted from 0 in the order of the file";
     }
 
+    std::vector<ListedLink> read_listed(std::string_view text) {
+        read_document(text);
+        std::vector<ListedLink> listed;
+        for (const auto& row : out_.source->find("row")->members) {
+            ListedLink link{word_of(*row, LinkColumn::device_a),
+                            word_of(*row, LinkColumn::port_a),
+                            word_of(*row, LinkColumn::device_b),
+                            word_of(*row, LinkColumn::port_b),
+                            {},
+                            row->place};
+            if (has(LinkColumn::cable) || has(LinkColumn::delay)) link.cable_m = cable_of(*row);
+            listed.push_back(std::move(link));
+        }
+        if (out_.account.has(Fate::wrong)) {
+            const Line& line = out_.account.lines().front();
+            throw ReadError{line.place, line.path, line.what, line.remedy};
+        }
+        return listed;
+    }
+
   private:
     struct Device {
         std::string name;
@@ -146,6 +166,11 @@ class CsvReader {
     };
     bool has(LinkColumn column) const {
         return std::ranges::any_of(columns_, [&](const CsvColumn& each) { return each.means == column; });
+    }
+    // Has it, but for the last one.
+    bool has_before(LinkColumn column) const {
+        return std::any_of(columns_.begin(), std::prev(columns_.end()),
+                           [&](const CsvColumn& each) { return each.means == column; });
     }
     std::string unit_of(LinkColumn column) const {
         for (const CsvColumn& each : columns_)
@@ -193,6 +218,11 @@ class CsvReader {
         for (std::size_t n = 0; n < cells.size(); ++n) {
             const auto [text, place] = cells[n];
             columns_.push_back(meaning_of(text));
+            // "device,port,device,port": the second one is of the other end.
+            for (const auto& [one, other] : {std::pair{LinkColumn::device_a, LinkColumn::device_b},
+                                             std::pair{LinkColumn::port_a, LinkColumn::port_b}})
+                if (columns_.back().means == one && has_before(one) && !has_before(other))
+                    columns_.back().means = other;
             const auto& means = columns_.back().means;
             if (means && std::ranges::count(columns_, means, &CsvColumn::means) > 1)
                 throw ReadError{place, fmt::format("column.{}", text),
@@ -364,5 +394,10 @@ class CsvReader {
 }  // namespace
 
 void read_csv(const std::string& text, Drawing& out) { CsvReader(out).read(text); }
+
+std::vector<ListedLink> read_listed_links(const std::string& text) {
+    Drawing drawing;
+    return CsvReader(drawing).read_listed(text);
+}
 
 }  // namespace sluice::import

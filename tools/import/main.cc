@@ -23,6 +23,7 @@ struct Arguments : FileArguments {
     const ExportFormat* format = nullptr;  // null: sluice
     bool patch = false, lossless = false;
     Wishes wishes;
+    FleetArguments fleet;
 };
 
 // TODAY as it is read, and as a file of sluiced's. Nothing: it cannot be, and stderr says why.
@@ -118,6 +119,7 @@ void add_sections(ManPage& page) {
         "of that switch's own format.");
     for (const ExportFormat& format : export_formats()) page.entry(format.word, "", format.help);
     page.heading("EXAMPLE").lines(
+        "sluice-import --fleet configurations --links cables.csv\n"
         "sluice-import config_db.json -o sluice.toml\n"
         "sluice-import config_db.json -o sluice.toml --cable 100m --lossless\n"
         "sluiced --config sluice.toml --check\n"
@@ -180,6 +182,8 @@ std::vector<Option> options_of(Arguments& out) {
          keep(out.lossless)},
     };
     options.insert(options.end(), own.begin(), own.end());
+    const auto many = fleet_options(out.fleet);
+    options.insert(options.end(), many.begin(), many.end());
     return options;
 }
 
@@ -187,6 +191,15 @@ int run_main(int argc, char** argv) {
     Arguments arguments;
     TopologyArguments topology;
     const auto work = [&](const Words& files) {
+        if (!arguments.fleet.folder.empty()) {
+            if (files.empty()) return compare_fleet(arguments.fleet, arguments.wishes);
+            complain("sluice-import: --fleet takes no FILE; see: sluice-import --help\n");
+            return exit_refused;
+        }
+        if (files.empty()) {
+            complain("sluice-import: FILE is missing; see: sluice-import --help\n");
+            return exit_refused;
+        }
         arguments.file = files[0];
         if (arguments.from.empty() && arguments.file.ends_with(".toml")) arguments.from = "sluice";
         return import_file(arguments);
@@ -201,13 +214,13 @@ int run_main(int argc, char** argv) {
             "of it, and judges whether the switch loses packets. FILE is SONiC's config_db.json, "
             "Cumulus Linux's configuration as nv config show -o yaml or -o commands prints it, or the "
             "running-config of Arista EOS or Cisco NX-OS, or a part of it.",
-        .verbs = {{"", "FILE [OPTION...]", "", work, options_of(arguments)}, topology_verb(topology)},
+        .verbs = {{"", "[FILE] [OPTION...]", "", work, options_of(arguments)}, topology_verb(topology)},
         .options = {},
         .exit_status =
             "0 written, and sluiced --check (sluice-fabric check) takes it; 1 written in part, and each part "
             "that is left out is "
             "named, or anything else; 2 usage, or nothing is written and the line to mend is named; 4 not "
-            "lossless",
+            "lossless. With --fleet: 0 no error; 1 some files could not be read; 2 none could; 4 an error",
         .sections = add_sections,
         .see_also = "sluiced(8), sluice.toml(5), sluice-fabric(1)"};
     return run(program, argc, argv);

@@ -139,7 +139,11 @@ void take_nxos_links(Nxos& in, const std::vector<NxosBreakout>& breakouts) {
         if (find_said(in.settings_of(name), "mtu") == nullptr) ++without_mtu;
     }
     const std::uint32_t mtu = in.class_mtu.value_or(nxos_mtu);
-    for (const std::string& name : names) in.cli.take_link(name, in.cli.config().ports.at(name), mtu);
+    for (const std::string& name : names) {
+        PortNotes& notes = in.cli.out.notes[name];
+        notes.said[static_cast<std::size_t>(Aspect::mtu)] = notes.place;  // NX-OS's default holds
+        in.cli.take_link(name, in.cli.config().ports.at(name), mtu);
+    }
     std::size_t of_first = 0;
     for (const std::string& name : names) of_first += take_speed_of_first(in, name) ? 1 : 0;
     without_speed -= of_first;

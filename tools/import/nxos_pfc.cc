@@ -57,6 +57,7 @@ class PfcReader {
             return false;
         }
         const bool on = word == "on";
+        if (said != nullptr) in_.cli.out.note(in_.cli.config().ports.at(name), Aspect::pfc, *said->item);
         if (word == "auto" && !has_no_class) ++by_peer;
         if (said == nullptr) return on;
         if (on && has_no_class)
@@ -150,8 +151,10 @@ class PfcReader {
 
     void watch(const std::string& name, PortConfig& port) {
         bool on = on_;
-        if (const Said* said = find_said(in_.settings_of(name), interval_key))
+        if (const Said* said = find_said(in_.settings_of(name), interval_key)) {
             on = read_on(*said, said->arguments().peek());
+            in_.cli.out.note(port, Aspect::watchdog, *said->item);
+        }
         port.watchdog.action = on ? WatchdogAction::drop : WatchdogAction::off;
     }
 

@@ -111,6 +111,7 @@ class NxosMaps {
                 continue;
             }
             const std::string policy(said->arguments().peek());
+            in_.cli.out.note(port, Aspect::map, *said->item);
             if (classifier_.apply(policy, map, port.trust))
                 in_.account().taken(*said->item, "map of the ports that go by it");
             else

@@ -73,6 +73,7 @@ class NxosQueues {
 
     void read_bandwidth(const Said& said, StatementWords words, PortConfig& port, ClassId n) {
         QueueConfig& queue = port.queue[n];
+        in_.cli.out.note(port, Aspect::scheduler, *said.item);
         const bool remaining = words.take("remaining");
         if (!words.take("percent")) {
             if (const auto rate = in_.cli.rate(said, words, port)) {
@@ -186,6 +187,7 @@ class NxosQueues {
         const std::string name = in_.cli.wred_name(*said.item, profile, port);
         if (name.empty()) return;
         port.queue[n].wred = name;
+        in_.cli.out.note(port, Aspect::marking, *said.item);
         in_.account().taken(*said.item, fmt::format("queue.{}.wred = \"{}\": {} from {} to {} bytes", n, name,
                                                     profile.ecn ? "marks" : "drops", *profile.green.min_bytes,
                                                     *profile.green.max_bytes));
@@ -232,6 +234,7 @@ class NxosQueues {
             return in_.cli.wrong(
                 said, "resume-threshold must be at most pause-threshold, and that below buffer-size");
         PriorityGroupConfig& group = port.priority_group[in_.no_drop[n]->priority];
+        in_.cli.out.note(port, Aspect::headroom, *said.item);
         group.size_bytes = 0;
         group.static_bytes = std::max<std::uint64_t>(1, *pause);
         group.xoff_bytes = *buffer - *pause;

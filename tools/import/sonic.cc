@@ -263,8 +263,10 @@ void import_sonic(const Item& root, Importing& out) {
     Sonic in{root, out, {}};
     if (const Item* device = in.table("DEVICE_METADATA"))
         if (const Item* host = device->find("localhost"))
-            if (const Item* name = host->find("hostname"); name != nullptr && name->is_word())
-                in.host_name = name->word;
+            for (const auto& [field, into] :
+                 {std::pair{"hostname", &in.host_name}, std::pair{"type", &out.role}})
+                if (const Item* node = host->find(field); node != nullptr && node->is_word())
+                    *into = node->word;
     pass_tables(in);
     take_sonic_ports(in);
     find_ports(in);
@@ -273,6 +275,14 @@ void import_sonic(const Item& root, Importing& out) {
     take_sonic_buffers(in);
     take_sonic_queues(in);
     take_sonic_routes(in);
+    for (const Item* entry : in.entries("DEVICE_NEIGHBOR")) {
+        const auto notes = out.notes.find(entry->name);
+        const Item* device = entry->find("name");
+        if (notes == out.notes.end() || device == nullptr || !device->is_word()) continue;
+        notes->second.neighbor = device->word;
+        notes->second.neighbor_place = device->place;
+        if (const Item* port = entry->find("port")) notes->second.neighbor_port = port->word;
+    }
     // Tables of which nothing was taken: one line each.
     for (const auto& table : root.members)
         if (table->is_map() && table->repeated.line == 0 && !any_accounted(*table))

@@ -245,6 +245,7 @@ void Buffers::group(const Item& entry, PortConfig& port, unsigned n) {
     groups_.emplace(&port, n);
     if (!says_pfc_ && profile->xoff.value_or(0) != 0) make_lossless(port, n);
     const bool lossless = port.pfc && std::find(port.pfc->begin(), port.pfc->end(), n) != port.pfc->end();
+    if (lossless) in_.out.note(port, Aspect::headroom, *reference);
     PriorityGroupConfig& group = port.priority_group[n];
     static_cast<ThresholdConfig&>(group) = profile->threshold;
     group.pool = pool_in(*profile, PoolDirection::ingress);

@@ -159,7 +159,12 @@ void take_sonic_maps(Sonic& in) {
         const auto list = in.ports_of(*entry, *ports);
         if (list.empty()) continue;
         const QosMap map = read_entry(in, *entry, global);
-        for (PortConfig* port : list) give(in, *port, map, names);
+        for (PortConfig* port : list) {
+            const Item* enable = entry->find("pfc_enable");
+            in.out.note(*port, Aspect::pfc, enable != nullptr ? *enable : *entry);
+            in.out.note(*port, Aspect::map, *entry);
+            give(in, *port, map, names);
+        }
         for (const std::string_view name : split(*ports, ',')) done.emplace(name);
     }
     for (auto& [name, port] : in.config().ports) {

@@ -15,6 +15,7 @@ constexpr std::uint32_t max_cable_m = 100'000;
 void take_mtu(Sonic& in, const Item& node, PortConfig& port, const std::string& name) {
     const auto mtu = in.out.number(node, min_mtu, 65'535);
     if (!mtu) return;
+    in.out.note(port, Aspect::mtu, node);
     port.mtu = static_cast<std::uint32_t>(std::min<std::uint64_t>(*mtu, max_mtu));
     const std::string what = key_of_port(name, "mtu") + fmt::format(" = {}", port.mtu);
     if (*mtu > max_mtu)
@@ -50,6 +51,7 @@ void take_port(Sonic& in, const Item& entry) {
     if (made == nullptr) return;
     PortConfig& port = *made;
     if (const Item* speed = entry.find("speed")) {
+        in.out.note(port, Aspect::speed, *speed);
         if (const auto megabits = in.out.number(*speed, 1, 10'000'000))
             in.out.set_speed(*speed, port, name, *megabits);
         if (in.out.ports_left_out.contains(name))
@@ -57,9 +59,16 @@ void take_port(Sonic& in, const Item& entry) {
     } else {
         in.account().assumed("PORT." + name + ".speed", key_of_port(name, "speed") + " = \"100G\"");
     }
+    in.out.note(port, Aspect::mtu, entry);  // SONiC's default holds
     if (const Item* mtu = entry.find("mtu")) take_mtu(in, *mtu, port, name);
     if (const Item* status = entry.find("admin_status")) take_admin_status(in, *status, name);
     if (const Item* asymmetric = entry.find("pfc_asym")) take_asymmetric(in, *asymmetric, port, name);
+    if (const Item* description = entry.find("description");
+        description != nullptr && description->is_word()) {
+        PortNotes& notes = in.out.notes[name];
+        notes.description = description->word;
+        notes.description_place = description->place;
+    }
     // What the optics and the front panel need.
     for (const char* physical : {"lanes", "alias", "index", "description", "fec", "autoneg", "role",
                                  "adv_speeds", "interface_type", "adv_interface_types", "asic_port_name"})
@@ -111,6 +120,7 @@ void take_cables(Sonic& in) {
                 continue;
             }
             port->second.cable_m = std::min(*length, max_cable_m);
+            in.out.notes[field->name].says_cable = true;
             const std::string what =
                 key_of_port(field->name, "cable") + " = \"" + print_length(port->second.cable_m) + "\"";
             if (*length == 0)
@@ -136,6 +146,7 @@ std::optional<Duration> take_time(Sonic& in, const Item& node, std::uint64_t low
 void take_watchdog_of(Sonic& in, const Item& entry, PortConfig& port) {
     const std::string key = key_of_port(entry.name, "watchdog");
     port.watchdog.action = WatchdogAction::drop;
+    in.out.note(port, Aspect::watchdog, entry);
     if (const Item* action = entry.find("action")) {
         const std::string& word = action->word;
         if (word != "drop" && word != "forward" && word != "alert")

@@ -26,8 +26,12 @@ class Queues {
                 queue.weight = 1;
                 queue.wred = "none";
             }
-        in_.each_class("QUEUE",
-                       [&](const Item& entry, PortConfig& port, unsigned n) { queue(entry, port.queue[n]); });
+        in_.each_class("QUEUE", [&](const Item& entry, PortConfig& port, unsigned n) {
+            for (const auto& [field, aspect] :
+                 {std::pair{"scheduler", Aspect::scheduler}, std::pair{"wred_profile", Aspect::marking}})
+                if (const Item* node = entry.find(field)) in_.out.note(port, aspect, *node);
+            queue(entry, port.queue[n]);
+        });
         in_.account().assumed("QUEUE",
                               "a queue without a scheduler shares with weight 1, and without a WRED profile "
                               "marks nothing");

@@ -95,6 +95,15 @@ void read_htsim(const std::string& text, Drawing& out);
 void read_hpcc(const std::string& text, Drawing& out);
 void read_csv(const std::string& text, Drawing& out);
 
+// The lines of a list of links, for those who know the devices: a CSV as read_csv takes it, in which no
+// device is a host or a switch. Throws ReadError.
+struct ListedLink {
+    std::string device_a, port_a, device_b, port_b;
+    std::optional<std::uint32_t> cable_m;
+    SourcePlace place;
+};
+std::vector<ListedLink> read_listed_links(const std::string& text);
+
 // The drawing of `text`, by `said` or by its content.
 tl::expected<Drawing, ReadError> import_topology(std::string text, std::optional<TopologyFormat> said);
 

@@ -7,6 +7,7 @@
 
 #include "control/config/schema/command_line.hh"
 #include "tools/import/account.hh"
+#include "tools/import/importing.hh"
 #include "tools/import/topology.hh"
 
 namespace sluice::import {
@@ -42,6 +43,15 @@ bool deliver(const FileArguments& arguments, const std::string& text, const std:
 std::string whole_summary(const FileArguments& arguments, const Account& account);
 // exit_done, or exit_part where a part of the file was not written.
 int status_of(const Account& account);
+
+// Many switches: whether the ends of each link agree (fleet.hh).
+struct FleetArguments {
+    std::string folder, links, json;
+};
+// --fleet, --links and --json.
+std::vector<Option> fleet_options(FleetArguments& out);
+// The exit status.
+int compare_fleet(const FleetArguments& arguments, const Wishes& wishes);
 
 struct TopologyArguments : FileArguments {
     std::optional<TopologyFormat> format;

@@ -60,14 +60,6 @@ std::string text_of(const Lacking& lacking) {
                lack.given, lack.needed, lack.by_sonic);
 }
 
-// As the production switch has it: hardware reacts at once, and has no ring of ours.
-Config of_hardware(const Config& config) {
-    Config own = config;
-    own.clock = ClockKind::virtual_time;
-    own.virtual_turn = {};
-    return own;
-}
-
 // In the order of the ports.
 std::vector<Lacking> lacks_of(const EffectiveQos& qos, const Config& config) {
     std::vector<Lacking> lacks;
@@ -111,8 +103,15 @@ std::string small_shared_headroom(const EffectiveQos& qos, const Config& config)
 
 }  // namespace
 
+Config as_hardware(const Config& config) {
+    Config own = config;
+    own.clock = ClockKind::virtual_time;
+    own.virtual_turn = {};
+    return own;
+}
+
 Verdict judge_import(const Config& config, const Machine& machine, const std::string& file) {
-    const Config hardware = of_hardware(config);
+    const Config hardware = as_hardware(config);
     const EffectiveQos qos = effective_qos(hardware);
     Verdict verdict;
     std::size_t lossless_ports = 0;
