@@ -90,6 +90,46 @@ TEST(AdviseAnswer, HeldSeedsDecideWhatIsSaid) {
     CHECK(says(bench.advice(), "found fails on held seeds: verdict.lossless"));
 }
 
+TEST(AdviseAnswer, WhatAnotherSeedMayFailIsNearItsEdge) {
+    for (const double least : {950'500.0, 960'000.0}) {
+        Bench bench(two_keys(), bowl());
+        bench.run([&](std::vector<Json>& made) {
+            for (Json& row : made) {
+                Json& keep = row["goal"]["keep"][0];
+                keep["that"] = "links.a-b.directions.1.load_ppm ge 95%";
+                keep["where"] = "links.a-b.directions.1.load_ppm";
+                keep["value"] = least + static_cast<double>(row["seed"].get<std::uint64_t>() % 5) * 1000;
+            }
+        });
+        const Json advice = bench.advice();
+        const Json& near = advice["held"]["near"];
+        CHECK_EQUAL(least < 955'000 ? 1U : 0U, near.size());
+        if (near.empty()) continue;
+        DOUBLES_EQUAL(least, near[0]["least"].get<double>(), 0);
+        DOUBLES_EQUAL(least + 4000, near[0]["most"].get<double>(), 0);
+        // Mean +- 2.776 s sqrt(1 + 1/5), s = 1581.1.
+        DOUBLES_EQUAL(least + 2000 - 4808, near[0]["low"].get<double>(), 2);
+        DOUBLES_EQUAL(least + 2000 + 4808, near[0]["high"].get<double>(), 2);
+        CHECK(says(advice, "near its edge: links.a-b.directions.1.load_ppm ge 95%: 95.05 % to 95.45 %"));
+    }
+}
+
+TEST(AdviseAnswer, WideSpreadIsUndecided) {
+    for (const auto& [width, verdict] :
+         std::vector<std::pair<double, const char*>>{{20, "no difference"}, {600, "undecided"}}) {
+        World world = bowl();
+        world.figures.push_back([width = width](const AdvisePoint& point, std::uint64_t seed) {
+            return 1000 + width * (noise(point, seed) - 0.5);
+        });
+        Bench bench(two_keys(), world);
+        bench.run();
+        const Json gain = bench.advice()["gain"];
+        CHECK_EQUAL(2U, gain.size());
+        STRCMP_EQUAL("better", gain[0]["verdict"].get<std::string>().c_str());
+        STRCMP_EQUAL(verdict, gain[1]["verdict"].get<std::string>().c_str());
+    }
+}
+
 TEST(AdviseAnswer, StartsAreComparedOnHeldSeeds) {
     Bench bench(two_keys(), bowl(), 0.001);
     bench.question.starts.push_back({"a public configuration", "somebody", {"5", "5"}});

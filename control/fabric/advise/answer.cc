@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 using Points = std::vector<AdvisePoint>;
 
 constexpr std::size_t most_in_front = 64;
+constexpr double undecided_share = 0.07;  // of a figure: below it nobody asks
 constexpr std::size_t most_steps = 4096;  // from the point found to the end of a grid
 
 // A point that was tried beside the one found, with one key changed.
@@ -190,6 +191,39 @@ class AnswerMaker {
         return {{"run", point.runs.front()}, {"values", point.values}, {"wrong", std::move(wrong)}};
     }
 
+    // What the found set keeps on held seeds, and may not keep on another.
+    Json near() const {
+        Json made = Json::array();
+        if (!state_.keeps) return made;
+        for (std::size_t n = 0; n < question_.goal["keep"].size(); ++n) {
+            std::vector<Sample> figures;
+            Json judged;
+            for (unsigned seed = 0; seed < question_.seeds; ++seed) {
+                const Json* row = state_.runs.row({state_.found, question_.seed + held_seeds_from + seed});
+                if (row == nullptr || !(*row)["error"].is_null()) continue;
+                judged = (*row)["goal"]["keep"][n];
+                if (judged["value"].is_number() && judged["met"] == true)
+                    figures.push_back({std::to_string(seed), judged["value"].get<double>()});
+            }
+            const Spread spread = spread_of(figures);
+            if (figures.size() != question_.seeds || !spread.half_width) continue;
+            // Of one more figure instead of the mean.
+            const double reach = *spread.half_width * std::sqrt(static_cast<double>(figures.size() + 1));
+            const auto that = judged["that"].get<std::string>(), where = judged["where"].get<std::string>();
+            const auto fails_at = [&](double value) { return keeps_at(that, where, value) == false; };
+            if (!fails_at(spread.mean - reach) && !fails_at(spread.mean + reach)) continue;
+            const auto [least, most] = std::ranges::minmax_element(figures, {}, &Sample::value);
+            made.push_back({{"that", that},
+                            {"phase", judged["phase"]},
+                            {"where", where},
+                            {"least", number_json(least->value)},
+                            {"most", number_json(most->value)},
+                            {"low", number_json(spread.mean - reach)},
+                            {"high", number_json(spread.mean + reach)}});
+        }
+        return made;
+    }
+
     Json held() const {
         Json fails = Json::array();
         const auto look = [&](const std::string& name, const AdvisePoint& point) {
@@ -201,7 +235,8 @@ class AnswerMaker {
         for (const AdviseStart& start : question_.starts) look(start.name, start.point);
         return {{"first_seed", question_.seed + held_seeds_from},
                 {"seeds", question_.seeds},
-                {"fails", std::move(fails)}};
+                {"fails", std::move(fails)},
+                {"near", near()}};
     }
 
     // Against today's set and each start, by entry; on held seeds.
@@ -230,7 +265,9 @@ class AnswerMaker {
         return made;
     }
     static std::string verdict(const Ranking& ranking, std::size_t entry, const FigureChange& change) {
-        if (!ranking.is_told_apart(entry, 0, 1)) return "no difference";
+        const double reach = std::abs(change.after - change.before) + change.half_width;
+        if (!ranking.is_told_apart(entry, 0, 1))
+            return reach > undecided_share * std::abs(change.before) ? "undecided" : "no difference";
         if (change.verdict == FigureChange::Verdict::too_few) return "too few runs";
         return change.after < change.before ? "better" : "worse";
     }

@@ -81,7 +81,8 @@ Json row_for_page(const Json& advice, const Json& row) {
 }  // namespace
 
 Json advice_for_page(const std::string& name, const std::string& question, Json advice) {
-    Json units = Json::array(), rows = Json::array();
+    Json units = Json::array(), rows = Json::array(), near = Json::array();
+    for (const Json& each : advice["held"]["near"]) near.push_back(near_text(advice, each));
     for (const Json& each : advice["goal"])
         units.push_back(
             name_of_unit(unit_of_least(each["that"].get<std::string>(), each["where"].get<std::string>())));
@@ -91,6 +92,7 @@ Json advice_for_page(const std::string& name, const std::string& question, Json 
             {"headline", advice_headline(advice)},
             {"units", std::move(units)},
             {"rows", std::move(rows)},
+            {"near", std::move(near)},
             {"advice", std::move(advice)}};
 }
 

@@ -76,6 +76,13 @@ class AdviceWords {
         return line;
     }
 
+    std::string near(const Json& row) const {
+        const FigureUnit of = unit_of_keep(said(row["that"]), said(row["where"]));
+        return fmt::format("near its edge: {}: {} to {} on {}; of 100 others 95 lie from {} to {}", entry_text(row),
+                           figure_text(row["least"], of), figure_text(row["most"], of), seeds(),
+                           figure_text(row["low"], of), figure_text(row["high"], of));
+    }
+
   private:
     FigureUnit unit(std::size_t goal) const {
         const Json& entry = advice_["goal"][goal];
@@ -130,7 +137,7 @@ class AdviceWords {
         std::size_t others = 0, worse = 0;
         const Json* last = nullptr;
         for (const Json& each : advice_["gain"]) {
-            const bool is_today = each["against"] == "today", is_worse = each["verdict"] == "worse";
+            const bool is_today = each["against"] == "today", is_worse = may_be_worse(each);
             if (!is_today && (last == nullptr || *last != each["against"])) ++others;
             if (!is_today) last = &each["against"];
             if (!is_today && !is_worse) continue;
@@ -140,9 +147,14 @@ class AdviceWords {
         }
         for (const Json& each : advice_["held"]["fails"])
             text += fmt::format("    {} fails on held seeds: {}\n", said(each["name"]), said(each["wrong"]));
+        for (const Json& each : advice_["held"]["near"]) text += fmt::format("    {}\n", near(each));
         if (others != 0 && worse == 0)
             text += fmt::format("    nowhere worse than {}\n", print_count(others, "other start set"));
         return text;
+    }
+
+    static bool may_be_worse(const Json& gain) {
+        return gain["verdict"] == "worse" || (gain["verdict"] == "undecided" && gain["advised"] > gain["today"]);
     }
 
     std::string breaks() const {
@@ -194,6 +206,8 @@ class AdviceWords {
 std::string advice_text(const Json& advice) { return AdviceWords(advice).all(); }
 
 std::string advice_headline(const Json& advice) { return AdviceWords(advice).headline(); }
+
+std::string near_text(const Json& advice, const Json& row) { return AdviceWords(advice).near(row); }
 
 std::string sensitivity_text(const Json& advice, const Json& row) {
     return AdviceWords(advice).sensitivity(row);

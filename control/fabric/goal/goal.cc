@@ -92,4 +92,14 @@ FigureUnit unit_of_least(const std::string& that, const std::string& where) {
     return expression ? expression->unit_at(where) : FigureUnit::none;
 }
 
+FigureUnit unit_of_keep(const std::string& that, const std::string& where) {
+    const auto expression = Expression::parse(that);
+    return expression ? expression->unit_at(where) : FigureUnit::none;
+}
+
+std::optional<bool> keeps_at(const std::string& that, const std::string& where, double value) {
+    const auto expression = Expression::parse(that);
+    return expression ? expression->holds_at(value, where) : std::nullopt;
+}
+
 }  // namespace sluice::fabric

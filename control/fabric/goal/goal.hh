@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -43,7 +44,10 @@ class Goal {
 
 // "THAT", or "THAT in PHASE", of what is judged.
 std::string entry_text(const nlohmann::ordered_json& judged);
-// The unit of a `least` entry, for people: at `where` of its judgment.
+// The unit of an entry, for people: at `where` of its judgment.
 FigureUnit unit_of_least(const std::string& that, const std::string& where);
+FigureUnit unit_of_keep(const std::string& that, const std::string& where);
+// Whether an entry of `keep` would hold with another figure there; nothing: it compares no number.
+std::optional<bool> keeps_at(const std::string& that, const std::string& where, double value);
 
 }  // namespace sluice::fabric

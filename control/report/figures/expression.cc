@@ -212,6 +212,12 @@ tl::expected<bool, std::string> Expression::holds(const Term& term) const {
     return compare(value, *comparison_, read_value(wanted_, unit_at(term.where)));
 }
 
+std::optional<bool> Expression::holds_at(double value, const std::string& where) const {
+    if (!comparison_) return std::nullopt;
+    const auto made = holds({where, value});
+    return made ? std::optional(*made) : std::nullopt;
+}
+
 Expression::Outcome Expression::divide_by_divisor(std::vector<Term>& terms, const Json& report) const {
     const auto by = divisor_->terms(report);
     if (!by) return tl::unexpected(by.error());

@@ -46,7 +46,7 @@ function label_places(points, width, height) {
     });
 }
 
-function advice_page(root, { headline, units, rows, advice }) {
+function advice_page(root, { headline, units, rows, near, advice }) {
     const { answer, values, held, goal } = advice;
     const paths = values.map(({ path }) => path);
     const short_paths = paths.map(short_path);
@@ -71,7 +71,7 @@ function advice_page(root, { headline, units, rows, advice }) {
     root.append(
         element("p", { class: `verdict ${changes ? "good" : none_keeps ? "bad" : "open"}`, id: "verdict" }, typeset(headline)),
         element("ul", {}, [...(advice.today_fails === null ? [] : [`Today's values fail: ${advice.today_fails}`]), ...held.fails.map(({ name, wrong }) => `${name} fails on held seeds: ${wrong}`)]
-            .map((text) => element("li", { class: "false" }, text))),
+            .map((text) => element("li", { class: "false" }, text)), near.map((text) => element("li", {}, typeset(text)))),
         element("ul", { class: "facts" }, facts_of([["Goal, the first decides", element("span", {}, goal_names.map((name, n) => [n > 0 ? element("br") : null, `${n + 1}. ${name}`]))],
             ["Runs", figure(advice.runs, count)], ["Frames sent by hosts", figure(advice.packets, count)], ["Seeds of each set", figure(held.seeds, count)]])),
         section("values", "Values", table(changes ? "Today's and the advised" : none_keeps ? "None keeps the goal, so none is advised" : "Nothing is to be changed", [
