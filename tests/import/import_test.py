@@ -119,7 +119,7 @@ class Refusals(Case):
         self.check()
 
     def test_usage(self):
-        for words in ([], [SONIC, SONIC], [SONIC, "--no-such"], [SONIC, "--from", "junos"], [SONIC, "--to", "eos"], [SONIC, "--cable"],
+        for words in ([], [SONIC, SONIC], [SONIC, "--no-such"], [SONIC, "--from", "junos"], [SONIC, "--to", "junos"], [SONIC, "--cable"],
                       [SONIC, "--cable", "5 parsec"], [SONIC, "--cell", "7"], [SONIC, "--buffer", "much"]):
             done = run(Programs.importer, *words)
             self.assertEqual((done.returncode, done.stderr.endswith("; see: sluice-import --help\n")), (REFUSED, True), words)

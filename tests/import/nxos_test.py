@@ -36,8 +36,8 @@ class Nxos(Case):
         self.assertEqual((self.queue(config, "Ethernet1_1", 0, "static_th"), self.queue(config, "Ethernet1_1", 1, "min_rate"), self.queue(config, "Ethernet1_1", 1, "max_rate")),
                          ("500KB", "1G", "10G"))
         self.assertEqual(config["wred"][self.queue(config, "Ethernet1_1", 3, "wred")], {"green_min": "150KB", "green_max": "3MB", "green_probability": "7%"})
-        group = {key: value("Ethernet1_1", "priority_group", "3", key) for key in ("xoff", "static_th", "xon", "size")}
-        self.assertEqual(group, {"xoff": "240KB", "static_th": "60KB", "xon": "45KB", "size": "0B"})
+        group = {key: value("Ethernet1_1", "priority_group", "3", key) for key in ("xoff", "static_th", "xon_offset", "size")}
+        self.assertEqual(group, {"xoff": "240KB", "static_th": "60KB", "xon_offset": "15KB", "size": "0B"})
         self.assertIsNone(value("Ethernet1_4", "priority_group", "3", "xoff"))
         taken = config["map"]["MARK"]
         self.assertEqual([taken["dscp_to_tc"].get(str(dscp), {3: 3, 26: 3, 48: 6, 56: 7}.get(dscp, 0)) for dscp in (0, 24, 26, 31, 48, 56)], [0, 3, 3, 3, 7, 0])

@@ -70,6 +70,7 @@ Classifier::Classifier(Cli& cli, PolicyRules rules) : cli_(cli), rules_(rules) {
             read_class(*section, words);
         } else if (words.take("policy-map")) {
             if (words.take("type") && words.next() != rules_.type) continue;
+            cli.out.names.taken.insert(std::string(words.peek()));
             policies_[std::string(words.next())].push_back(section.get());
         }
     }
@@ -79,6 +80,7 @@ void Classifier::read_class(const Item& section, StatementWords words) {
     const bool all = words.peek() == "match-all";
     if (all || words.peek() == "match-any") words.next();
     const std::string_view name = words.next();
+    cli_.out.names.taken.insert(std::string(name));
     PacketClass& packets = classes_[std::string(name)];
     packets.item = &section;
     bool first = packets.dscps == 0 && packets.pcps == 0;

@@ -76,6 +76,10 @@ void use_profiles(Eos& in) {
                                   "add it, or leave the reference out");
             continue;
         }
+        SharedNames& names = in.cli.out.names;
+        names.references["service-profile"][name] = found->first;
+        for (const auto& [key, own] : interface.settings)
+            names.own_keys[name].insert(key.starts_with("tx-queue") ? names.queue_word + key.substr(8) : key);
         put_below(interface.settings, found->second);
         in.account().taken(*said->item, "what the profile has, where the port says nothing else");
         in.account().taken_alone(*in.profiles.at(found->first), "of the ports that go by it");

@@ -133,7 +133,10 @@ class Watchdog {
         const bool no = words.take("no") || words.take("default");
         if (!words.take(watchdog_key)) return;
         const Said said{&statement, no, words.rest()};
-        if (no) return in_.account().taken(statement, "EOS's default");
+        if (no) {
+            take_back(words);
+            return in_.account().taken(statement, "EOS's default");
+        }
         if (words.take("default")) {
             read_default(said, words);
         } else if (words.take("override action") || words.take("action")) {
@@ -143,6 +146,19 @@ class Watchdog {
         } else {
             in_.account().nothing(statement, "Sluice's watchdog has none of it");
         }
+    }
+
+    // `no`, behind what it takes back.
+    void take_back(StatementWords words) {
+        WatchdogConfig& all = in_.cli.config().watchdog;
+        if (words.take("default timeout"))
+            watches_ = false, all.detection = WatchdogConfig{}.detection;
+        else if (words.take("default recovery-time"))
+            all.restoration.reset();
+        else if (words.take("default polling-interval"))
+            all.poll.reset();
+        else if (words.take("override action") || words.take("action"))
+            action_ = WatchdogAction::drop;
     }
 
     void read_default(const Said& said, StatementWords words) {

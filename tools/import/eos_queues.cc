@@ -230,6 +230,7 @@ bool take_eos_queue_body(Eos& in, const Item& section, Settings& into) {
         in.account().nothing_in(section, "mc-tx-queue", "Sluice has no multicast");
         return true;
     }
+    if (words.peek() == "uc-tx-queue") in.cli.out.names.queue_word = "uc-tx-queue";
     if (!words.take("tx-queue") && !words.take("uc-tx-queue")) return false;
     if (no) return in.account().taken(section, "EOS's default"), true;
     const auto list = in.cli.out.classes_of(section, words.rest(), max_queue_number);

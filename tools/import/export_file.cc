@@ -22,7 +22,7 @@ void tell_keys(const ExportFormat& format, const ExportTask& task, const Applied
             made.account.tell(Fate::said, key.path, "as it is today");
             continue;
         }
-        const Exported less = format.write({task.today, *without, task.document, task.patch});
+        const Exported less = format.write({task.today, *without, task.document, task.patch, task.names});
         if (less.text == made.text && less.beside == made.beside)
             made.account.tell(
                 Fate::unsaid, key.path,
@@ -67,7 +67,8 @@ std::string beside_name(const ExportFormat& format, const std::string& out) {
 int export_file(const FileArguments& arguments, const ExportFormat& format, bool patch, const Today& today,
                 const Applied& applied, const std::string& said) {
     const Item* document = today.source && today.source == format.source ? today.document.get() : nullptr;
-    const ExportTask task{today.config, applied.config, document, patch};
+    const ExportTask task{today.config, applied.config, document, patch,
+                          document == nullptr ? nullptr : &today.names};
     Exported made = format.write(task);
     tell_keys(format, task, applied, made);
     made.account.sort();

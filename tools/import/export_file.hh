@@ -15,6 +15,7 @@ struct Today {
     Account account;                       // of its lines; without any where it is Sluice's own
     std::shared_ptr<const Item> document;  // null: of no other maker
     std::optional<Source> source;
+    SharedNames names;  // of the document
 };
 
 // The keys of --apply over today's configuration; without --apply today's. Nothing: they cannot be, and

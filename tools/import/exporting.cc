@@ -79,6 +79,10 @@ bool is_down(const Config& config, std::string_view port) {
     });
 }
 
+Duration restoration_of(const WatchdogConfig& watchdog) {
+    return watchdog.restoration.value_or(watchdog.detection * 2);
+}
+
 bool is_made_address(const IpPrefix& address) {
     constexpr std::uint8_t made_length = 30;
     return !address.address.is_v6 && address.length == made_length && address.address.bytes[0] == 100 &&
@@ -95,16 +99,66 @@ void tell_classes(Exporting& out, const std::string& port, const PortConfig& con
         out.unsaid(key_of_port(port, "pfc_quanta"), "a pause is as long as the chip makes it");
 }
 
-void tell_marking(Exporting& out, const std::string& wred, const WredProfile& profile) {
+void tell_bursts(Exporting& out, const std::string& port, const PortConfig& config) {
+    constexpr const char* own = "the chip's own burst";
+    if (config.shaper_burst_bytes) out.unsaid(key_of_port(port, "shaper_burst"), own);
+    for (unsigned n = 0; n < classes; ++n)
+        if (config.queue[n].max_burst_bytes)
+            out.unsaid(key_of_port(port, fmt::format("queue.{}.max_burst", n)), own);
+}
+
+void tell_marking(Exporting& out, const std::string& wred, const WredProfile& profile, bool has_weight) {
     const std::string path = fmt::format("wred.{}.", wred);
     if (profile.mark_at == MarkAt::sojourn)
         out.unsaid(path + "mark_at",
                    "sojourn: the switch marks by the length of the queue, by the green curve");
     else if (profile.mark_at == MarkAt::enqueue)
         out.unsaid(path + "mark_at", "enqueue: the chip marks where it does");
-    if (profile.weight != 0) out.unsaid(path + "weight", "the chip has its own average, or none");
+    if (profile.weight != 0 && !has_weight)
+        out.unsaid(path + "weight", "the chip has its own average, or none");
     if (profile.drop_non_ect == true)
         out.unsaid(path + "drop_non_ect", "in a lossless queue the chip drops, too, or it does not");
+}
+
+void tell_limit(Exporting& out, const std::string& path, const ThresholdConfig& said, std::string_view own) {
+    if (said.dynamic_th) out.unsaid(path + ".dynamic_th", std::string(own));
+    if (said.static_bytes) out.unsaid(path + ".static_th", std::string(own));
+}
+
+void tell_queue_limit(Exporting& out, const std::string& port, unsigned queue, const QueueConfig& said,
+                      std::string_view limit, std::string_view reserve) {
+    const std::string path = key_of_port(port, fmt::format("queue.{}", queue));
+    tell_limit(out, path, said, limit);
+    if (said.size_bytes) out.unsaid(path + ".size", std::string(reserve));
+}
+
+void tell_priorities(Exporting& out, const PortConfig& port, const EffectivePort& effective) {
+    const MapConfig& map = effective.map;
+    for (unsigned tc = 0; tc < classes; ++tc) {
+        const ClassId group = map.tc_to_priority_group[tc];
+        if (group != tc && (effective.lossless >> group & 1U) != 0)
+            out.unsaid(fmt::format("map.{}.tc_to_priority_group", port.map),
+                       "a class has the group of its number: classes of other groups are lossy");
+        if (map.pfc_priority_to_queue[tc] != map.tc_to_queue[tc])
+            out.unsaid(fmt::format("map.{}.pfc_priority_to_queue", port.map),
+                       "a pause of a priority stops the queue of its class");
+    }
+}
+
+std::array<std::uint64_t, classes> shares_of_queues(Exporting& out, const std::string& port,
+                                                    const EffectivePort& effective) {
+    const auto used = used_queues(effective.map);
+    std::array<std::uint64_t, classes> weights{};
+    for (unsigned n = 0; n < classes; ++n)
+        if (used[n] && !effective.schedule.queue[n].strict) weights[n] = effective.schedule.queue[n].weight;
+    const auto percents = whole_percents(weights);
+    const std::uint64_t all = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+    for (unsigned n = 0; n < classes; ++n)
+        if (weights[n] != 0)
+            out.rounded(key_of_port(port, fmt::format("queue.{}.weight", n)),
+                        weights[n] * Chance::always / all, percents[n] * Chance::one_percent, Unit::chance,
+                        "of the port when all queues have packets");
+    return percents;
 }
 
 std::uint64_t percent_of_curve(Exporting& out, const std::string& wred, std::string_view key,
@@ -192,6 +246,22 @@ std::span<const ExportFormat> export_formats() {
                      "a patch has nv unset, too",
                      export_nvue,
                      Source::cumulus,
+                     {},
+                     {}},
+        ExportFormat{"eos",
+                     "EOS",
+                     "statements of Arista EOS: interfaces, qos profiles, qos map, priority-flow-control and "
+                     "its watchdog, static routes; headroom, which EOS has no words for, is a comment",
+                     export_eos,
+                     Source::eos,
+                     {},
+                     {}},
+        ExportFormat{"nxos",
+                     "NX-OS",
+                     "statements of Cisco NX-OS: interfaces, class-maps and policy-maps of types qos, "
+                     "network-qos and queuing, priority-flow-control and its watchdog, static routes",
+                     export_nxos,
+                     Source::nxos,
                      {},
                      {}},
     };

@@ -56,12 +56,26 @@ using PortNames = std::map<std::string, std::string>;
 PortNames name_ports(Exporting& out, std::string_view stem, bool (*fits)(std::string_view name));
 // True when the port is down from the start.
 bool is_down(const Config& config, std::string_view port);
+// From the end of a storm to the end of the watchdog's action.
+Duration restoration_of(const WatchdogConfig& watchdog);
 // An address that sluice-import made up for a port without one (finish.cc).
 bool is_made_address(const IpPrefix& address);
 // What classifies and marks in Sluice alone.
 void tell_classes(Exporting& out, const std::string& port, const PortConfig& config,
                   const EffectivePort& effective);
-void tell_marking(Exporting& out, const std::string& wred, const WredProfile& profile);
+// `has_weight`: the switch can be told the weight of the average.
+void tell_marking(Exporting& out, const std::string& wred, const WredProfile& profile,
+                  bool has_weight = false);
+void tell_bursts(Exporting& out, const std::string& port, const PortConfig& config);
+// Limits and reserves that the configuration says, and the chip has its own of. `path`: of the group.
+void tell_limit(Exporting& out, const std::string& path, const ThresholdConfig& said, std::string_view own);
+void tell_queue_limit(Exporting& out, const std::string& port, unsigned queue, const QueueConfig& said,
+                      std::string_view limit, std::string_view reserve);
+// Switches for which the priority of PFC is the class: lossless classes of another group.
+void tell_priorities(Exporting& out, const PortConfig& port, const EffectivePort& effective);
+// The shares of queues that packets go to and that share, of 100; told where they are rounded.
+std::array<std::uint64_t, classes> shares_of_queues(Exporting& out, const std::string& port,
+                                                    const EffectivePort& effective);
 // The chance just below the curve's max in whole per cents, at least one where there is any; told when
 // rounded. `key`: of [wred.NAME].
 std::uint64_t percent_of_curve(Exporting& out, const std::string& wred, std::string_view key,
@@ -79,7 +93,8 @@ struct ExportTask {
     const Config& today;
     const Config& wanted;
     const Item* document = nullptr;
-    bool patch = false;  // only what changes
+    bool patch = false;                  // only what changes
+    const SharedNames* names = nullptr;  // of `document`
 };
 
 struct Exported {
@@ -91,6 +106,8 @@ struct Exported {
 
 Exported export_sonic(const ExportTask& task);
 Exported export_nvue(const ExportTask& task);
+Exported export_eos(const ExportTask& task);
+Exported export_nxos(const ExportTask& task);
 
 // The makers that are written, by the word of --to.
 struct ExportFormat {

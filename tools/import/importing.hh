@@ -47,6 +47,22 @@ struct PortNotes {
     SourcePlace neighbor_place{}, description_place{};
 };
 
+// Names that a file of EOS or NX-OS has for what its ports share; a patch is written in them.
+struct SharedNames {
+    std::string queue_word = "tx-queue";  // EOS: or uc-tx-queue, by the chip
+    // By the words of the reference ("service-profile", "service-policy type queuing output"), and by port.
+    std::map<std::string, std::map<std::string, std::string>, std::less<>> references;
+    std::map<std::string, std::set<std::string>> own_keys;  // what a port says itself, over its profile
+    // NX-OS: the classes of a policy of type queuing, by number; empty: it has none.
+    std::map<std::string, std::array<std::string, classes>, std::less<>> class_names;
+    std::set<std::string> taken;  // policies and class-maps
+
+    std::map<std::string, std::string> of(std::string_view words) const {
+        const auto found = references.find(words);
+        return found == references.end() ? std::map<std::string, std::string>{} : found->second;
+    }
+};
+
 struct Importing {
     Wishes wishes;
     Source source = Source::sonic;
@@ -60,6 +76,7 @@ struct Importing {
     std::set<std::string, std::less<>> ports_left_out;
     std::shared_ptr<const Item> document;  // the file, in the shape of its format
     std::map<std::string, PortNotes, std::less<>> notes;
+    SharedNames names;
     std::string role;  // of the switch, as the file names it; empty: it does not
 
     void note(const PortConfig& port, Aspect aspect, const Item& item);

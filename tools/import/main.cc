@@ -35,7 +35,7 @@ struct Loaded {
 tl::expected<Loaded, int> load(const Arguments& arguments) {
     if (arguments.from == "sluice") {
         auto config = load_config(arguments.file);
-        if (config) return Loaded{{std::move(*config), {}, {}, {}}, {}};
+        if (config) return Loaded{{std::move(*config), {}, {}, {}, {}}, {}};
         for (const ConfigError& error : config.error()) complain("{}\n", error.text());
         return tl::unexpected(exit_refused);
     }
@@ -49,7 +49,7 @@ tl::expected<Loaded, int> load(const Arguments& arguments) {
         complain("{}\n", imported.error().text(arguments.file));
         return tl::unexpected(exit_refused);
     }
-    Today today{imported->config, imported->account, imported->document, imported->source};
+    Today today{imported->config, imported->account, imported->document, imported->source, imported->names};
     return Loaded{std::move(today), std::move(*imported)};
 }
 
@@ -153,7 +153,8 @@ std::vector<Option> options_of(Arguments& out) {
                                    {"nxos", "nxos"},
                                    {"sluice", "sluice"}},
                                   out.from)},
-        {"to", "TARGET", "sluice, sonic or nvue, see EXPORTS; default: sluice", keep_format(out.format)},
+        {"to", "TARGET", "sluice, sonic, nvue, eos or nxos, see EXPORTS; default: sluice",
+         keep_format(out.format)},
         {"apply", "KEYS.toml",
          "set these keys first, a part of sluiced's configuration, such as the switch.toml of sluice-fabric "
          "advise; a key of [default] is set at each port, also at those that say it themselves",

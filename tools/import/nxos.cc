@@ -188,6 +188,7 @@ NxosPolicies::NxosPolicies(Nxos& in, std::string_view type) : in_(in), type_(typ
         if (!is_policy && !words.take("class-map")) continue;
         if (!words.take("type") || words.next() != type_) continue;
         if (words.peek() == "match-any" || words.peek() == "match-all") words.next();
+        in.cli.out.names.taken.insert(std::string(words.peek()));
         (is_policy ? policies_ : class_maps_)[std::string(words.peek())].push_back(section.get());
     }
 }
@@ -265,6 +266,7 @@ bool NxosPolicies::each_class(const Said& reference,
             }
             if (!number) continue;
             in_.account().taken_alone(*member, fmt::format("class {}", *number));
+            in_.cli.out.names.class_names[std::string(name)][*number] = words.peek();
             take(*member, *number);
         }
     }

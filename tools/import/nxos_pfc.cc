@@ -120,7 +120,10 @@ class PfcReader {
     }
 
     void read_timers(const Said& said, StatementWords words) {
-        if (said.negated) return in_.account().taken(*said.item, "NX-OS's default");
+        if (said.negated) {
+            interval_ = usual_interval, shutdown_ = usual_shutdown;
+            return in_.account().taken(*said.item, "NX-OS's default");
+        }
         while (!words.empty()) {
             const std::string_view which = words.next();
             constexpr std::uint64_t longest_ms = 60'000, most = 1000;
@@ -141,7 +144,10 @@ class PfcReader {
     }
 
     void read_restore(const Said& said, std::string_view word) {
-        if (said.negated) return in_.account().taken(*said.item, "NX-OS's default");
+        if (said.negated) {
+            restore_ = usual_restore;
+            return in_.account().taken(*said.item, "NX-OS's default");
+        }
         const auto times = in_.cli.number(said, word, 0, 1000);
         if (!times) return;
         restore_ = *times;
@@ -161,8 +167,10 @@ class PfcReader {
     Nxos& in_;
     bool on_ = false, is_used_ = false;
     // NX-OS's defaults.
-    Duration interval_ = milliseconds(100);
-    std::uint64_t shutdown_ = 1, restore_ = 10;
+    static constexpr Duration usual_interval = milliseconds(100);
+    static constexpr std::uint64_t usual_shutdown = 1, usual_restore = 10;
+    Duration interval_ = usual_interval;
+    std::uint64_t shutdown_ = usual_shutdown, restore_ = usual_restore;
 };
 
 }  // namespace

@@ -31,10 +31,10 @@ class NxosQueues {
             if (output == nullptr || output->negated)
                 ++without;
             else if (policies_.each_class(*output, queue))
-                in_.account().taken(*output->item, "queues of the ports that go by it");
+                refer(*output, output_key, name, "queues of the ports that go by it");
             const Said* input = in_.policy(name, input_key);
             if (input != nullptr && !input->negated && policies_.each_class(*input, group))
-                in_.account().taken(*input->item, "pause thresholds of the ports that go by it");
+                refer(*input, input_key, name, "pause thresholds of the ports that go by it");
         }
         policies_.tell_unused();
         if (without != 0)
@@ -47,14 +47,20 @@ class NxosQueues {
     }
 
   private:
+    void refer(const Said& said, const char* key, const std::string& port, const char* what) {
+        in_.account().taken(*said.item, what);
+        in_.cli.out.names.references[key][port] = said.arguments().peek();
+    }
+
     void read_queue(const Item& section, PortConfig& port, ClassId n) {
         QueueConfig& queue = port.queue[n];
         for (const auto& member : section.members) {
             StatementWords words(member->word);
             const Said said{member.get(), words.take("no"), words.rest()};
-            if (said.negated)
+            if (said.negated) {
+                take_back(words, queue);
                 in_.account().taken(*member, "NX-OS's default");
-            else if (words.take("bandwidth"))
+            } else if (words.take("bandwidth"))
                 read_bandwidth(said, words, port, n);
             else if (words.take("priority"))
                 read_priority(said, words, queue, n);
@@ -69,6 +75,20 @@ class NxosQueues {
             else
                 in_.account().nothing(*member, "Sluice's queues have none of it");
         }
+    }
+
+    // `no`, behind what it takes back.
+    static void take_back(StatementWords words, QueueConfig& queue) {
+        if (words.take("bandwidth"))
+            queue.weight = 1, queue.min_rate = Rate{};
+        else if (words.take("priority"))
+            queue.scheduler = QueueScheduler::dwrr;
+        else if (words.take("shape"))
+            queue.min_rate = queue.max_rate = Rate{};
+        else if (words.take("queue-limit"))
+            queue.dynamic_th.reset(), queue.static_bytes.reset();
+        else if (words.take("random-detect"))
+            queue.wred = "none";
     }
 
     void read_bandwidth(const Said& said, StatementWords words, PortConfig& port, ClassId n) {
@@ -209,7 +229,10 @@ class NxosQueues {
     }
 
     void read_pause(const Said& said, StatementWords words, PortConfig& port, ClassId n) {
-        if (said.negated) return in_.account().taken(*said.item, "NX-OS's default");
+        if (said.negated) {
+            if (in_.no_drop[n]) port.priority_group[in_.no_drop[n]->priority] = {};
+            return in_.account().taken(*said.item, "NX-OS's default");
+        }
         if (!in_.no_drop[n])
             return in_.account().nothing(*said.item, "of a class that the network-qos policy does not pause");
         constexpr std::uint64_t most = 1ULL << 40;
@@ -238,11 +261,12 @@ class NxosQueues {
         group.size_bytes = 0;
         group.static_bytes = std::max<std::uint64_t>(1, *pause);
         group.xoff_bytes = *buffer - *pause;
-        if (resume) group.xon_bytes = *resume;
-        in_.account().taken(*said.item,
-                            fmt::format("priority_group.{}: xoff = {}, static_th = {}{}",
-                                        in_.no_drop[n]->priority, *group.xoff_bytes, *group.static_bytes,
-                                        resume ? fmt::format(", xon = {}", *resume) : std::string()));
+        if (resume) group.xon_offset_bytes = *pause - *resume;
+        in_.account().taken(
+            *said.item,
+            fmt::format("priority_group.{}: xoff = {}, static_th = {}{}", in_.no_drop[n]->priority,
+                        *group.xoff_bytes, *group.static_bytes,
+                        resume ? fmt::format(", xon_offset = {}", *pause - *resume) : std::string()));
     }
 
     Nxos& in_;

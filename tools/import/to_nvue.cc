@@ -181,19 +181,13 @@ Tables NvueWriter::mapping(const std::string& name, const PortConfig& port, cons
 Tables NvueWriter::queues(const PortConfig& port, const EffectivePort& effective) {
     const MapConfig& map = effective.map;
     Tables made = Tables::object();
+    tell_priorities(out_, port, effective);
     for (unsigned tc = 0; tc < classes; ++tc) {
         made[fmt::format("switch-priority {} traffic-class", tc)] = std::to_string(map.tc_to_queue[tc]);
         const ClassId group = map.tc_to_priority_group[tc];
-        const bool lossless = (effective.lossless >> group & 1U) != 0;
-        if (lossless && group != tc)
-            out_.unsaid(fmt::format("map.{}.tc_to_priority_group", port.map),
-                        "a class has the group of its number: classes of other groups are lossy");
-        if (!lossless && group != 0)
+        if (group != 0 && (effective.lossless >> group & 1U) == 0)
             out_.unsaid(fmt::format("map.{}.tc_to_priority_group", port.map),
                         "lossy classes share one group of the port");
-        if (map.pfc_priority_to_queue[tc] != map.tc_to_queue[tc])
-            out_.unsaid(fmt::format("map.{}.pfc_priority_to_queue", port.map),
-                        "a pause of a priority stops the queue of its class");
     }
     return made;
 }
@@ -250,12 +244,8 @@ Tables NvueWriter::pfc(const std::string& name, const PortConfig& port, const Ef
 
 Tables NvueWriter::scheduler(const std::string& name, const EffectivePort& effective) {
     const auto used = used_queues(effective.map);
+    const auto shares = shares_of_queues(out_, name, effective);
     Tables made = Tables::object();
-    std::array<std::uint64_t, classes> weights{};
-    for (unsigned n = 0; n < classes; ++n)
-        if (used[n] && !effective.schedule.queue[n].strict) weights[n] = effective.schedule.queue[n].weight;
-    const auto percents = whole_percents(weights);
-    const std::uint64_t all = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
     for (unsigned n = 0; n < classes; ++n) {
         const QueueSchedule& queue = effective.schedule.queue[n];
         const std::string path = key_of_port(name, fmt::format("queue.{}", n));
@@ -264,10 +254,7 @@ Tables NvueWriter::scheduler(const std::string& name, const EffectivePort& effec
         if (!used[n]) continue;
         const std::string start = fmt::format("traffic-class {}", n);
         made[start + " mode"] = queue.strict ? "strict" : "dwrr";
-        if (queue.strict) continue;
-        made[start + " bw-percent"] = std::to_string(percents[n]);
-        out_.rounded(path + ".weight", weights[n] * Chance::always / all, percents[n] * Chance::one_percent,
-                     Unit::chance, "of the port when all queues have packets");
+        if (!queue.strict) made[start + " bw-percent"] = std::to_string(shares[n]);
     }
     return made;
 }
@@ -307,22 +294,17 @@ Tables NvueWriter::marking(const std::string& name, const PortConfig&, const Eff
     return made;
 }
 
-// Limits of groups and queues: NVUE has its own.
 void NvueWriter::tell_limits(const std::string& name, const PortConfig& port,
                              const EffectivePort& effective) {
-    constexpr const char* own = "NVUE's own threshold, by the traffic pool";
+    constexpr std::string_view limit = "NVUE's own threshold, by the traffic pool",
+                               reserve = "NVUE's own reserve";
     for (unsigned n = 0; n < classes; ++n) {
-        const auto tell = [&](const char* kind, const ThresholdConfig& said) {
-            const std::string path = key_of_port(name, fmt::format("{}.{}", kind, n));
-            if (said.dynamic_th) out_.unsaid(path + ".dynamic_th", own);
-            if (said.static_bytes) out_.unsaid(path + ".static_th", own);
-        };
-        tell("priority_group", port.priority_group[n]);
-        tell("queue", port.queue[n]);
-        if (port.queue[n].size_bytes)
-            out_.unsaid(key_of_port(name, fmt::format("queue.{}.size", n)), "NVUE's own reserve");
-        if (port.priority_group[n].size_bytes && !effective.group[n].lossless)
-            out_.unsaid(key_of_port(name, fmt::format("priority_group.{}.size", n)), "NVUE's own reserve");
+        const PriorityGroupConfig& group = port.priority_group[n];
+        const std::string path = key_of_port(name, fmt::format("priority_group.{}", n));
+        tell_limit(out_, path, group, limit);
+        if (group.size_bytes && !effective.group[n].lossless)
+            out_.unsaid(path + ".size", std::string(reserve));
+        tell_queue_limit(out_, name, n, port.queue[n], limit, reserve);
     }
     if (port.shaper != Rate{}) out_.unsaid(key_of_port(name, "shaper"), "the port sends at its speed");
 }

@@ -292,8 +292,7 @@ void Writer::write_port(const std::string& name, const PortConfig& port, const E
     Tables& entry = out_["PFC_WD"][name];
     entry = {{"action", to_string(watchdog.action)},
              {"detection_time", milliseconds_of(path + ".detection", watchdog.detection)},
-             {"restoration_time",
-              milliseconds_of(path + ".restoration", watchdog.restoration.value_or(watchdog.detection * 2))}};
+             {"restoration_time", milliseconds_of(path + ".restoration", restoration_of(watchdog))}};
     account_.said(path, fmt::format("PFC_WD.{}: {}", name, fields_of(entry)));
 }
 

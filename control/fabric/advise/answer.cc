@@ -207,7 +207,7 @@ class AnswerMaker {
             }
             const Spread spread = spread_of(figures);
             if (figures.size() != question_.seeds || !spread.half_width) continue;
-            // Of one more figure instead of the mean.
+            // A mean has a narrower interval than one more figure.
             const double reach = *spread.half_width * std::sqrt(static_cast<double>(figures.size() + 1));
             const auto that = judged["that"].get<std::string>(), where = judged["where"].get<std::string>();
             const auto fails_at = [&](double value) { return keeps_at(that, where, value) == false; };

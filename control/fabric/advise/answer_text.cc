@@ -78,9 +78,9 @@ class AdviceWords {
 
     std::string near(const Json& row) const {
         const FigureUnit of = unit_of_keep(said(row["that"]), said(row["where"]));
-        return fmt::format("near its edge: {}: {} to {} on {}; of 100 others 95 lie from {} to {}", entry_text(row),
-                           figure_text(row["least"], of), figure_text(row["most"], of), seeds(),
-                           figure_text(row["low"], of), figure_text(row["high"], of));
+        return fmt::format("near its edge: {}: {} to {} on {}; of 100 others 95 lie from {} to {}",
+                           entry_text(row), figure_text(row["least"], of), figure_text(row["most"], of),
+                           seeds(), figure_text(row["low"], of), figure_text(row["high"], of));
     }
 
   private:
@@ -154,7 +154,8 @@ class AdviceWords {
     }
 
     static bool may_be_worse(const Json& gain) {
-        return gain["verdict"] == "worse" || (gain["verdict"] == "undecided" && gain["advised"] > gain["today"]);
+        return gain["verdict"] == "worse" ||
+               (gain["verdict"] == "undecided" && gain["advised"] > gain["today"]);
     }
 
     std::string breaks() const {

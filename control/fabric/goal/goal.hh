@@ -47,7 +47,7 @@ std::string entry_text(const nlohmann::ordered_json& judged);
 // The unit of an entry, for people: at `where` of its judgment.
 FigureUnit unit_of_least(const std::string& that, const std::string& where);
 FigureUnit unit_of_keep(const std::string& that, const std::string& where);
-// Whether an entry of `keep` would hold with another figure there; nothing: it compares no number.
+// True when an entry of `keep` would hold with another figure there; nothing: it compares no number.
 std::optional<bool> keeps_at(const std::string& that, const std::string& where, double value);
 
 }  // namespace sluice::fabric

@@ -58,7 +58,7 @@ class Expression {
     Words paths() const;
     // The unit of the figure at `where`, of a judgment; of a quotient none.
     FigureUnit unit_at(const std::string& where) const;
-    // Whether a figure of this value, at `where`, makes it true; nothing: it compares no number.
+    // True when a figure of this value, at `where`, makes it true; nothing: it compares no number.
     std::optional<bool> holds_at(double value, const std::string& where) const;
     // `baseline`: the report of that phase; null where the expression has none. Of a wanted figure `met` is
     // that it is a number.
