@@ -163,6 +163,113 @@ class Eos(Case):
         self.says(account, "set dscp 8: no counterpart")
         self.says(account, ": class-map: no counterpart: no policy that a port goes by has it")
 
+    def test_profiles_that_are_named_and_those_that_are_not(self):
+        profile = "qos profile P\n   priority-flow-control on\n   priority-flow-control priority 3 no-drop\n"
+        _, config, account = self.eos(profile + "interface Ethernet1\n   no service-profile P\n")
+        self.assertEqual(self.value(config, "Ethernet1", "pfc"), [])
+        self.says(account, "no service-profile P: taken: no profile")
+        self.says(account, ":1:1: qos profile: no counterpart: no port goes by it")
+        _, config, account = self.eos(profile + "   qos trust cos\ninterface Ethernet1\n   service-profile P\n   no priority-flow-control\n   qos trust dscp\n   priority-flow-control priority 3 drop\n")
+        self.assertEqual((self.value(config, "Ethernet1", "pfc"), self.value(config, "Ethernet1", "trust")), ([], None))
+        self.says(account, ":4:4: qos profile: no counterpart: every port that goes by it says another")
+
+    def test_maps_and_trust(self):
+        port = "interface Ethernet1\n{}interface Ethernet2\n   no switchport\n"
+        of_port = lambda config, kind: self.map_of(config, "Ethernet1", kind)  # noqa: E731
+        for lines, kind, wanted, told in (
+                ("", "pcp_to_tc", [1, 0, 2, 3, 4, 5, 6, 7], ""), ("qos map cos 3 4 to traffic-class 5\n", "pcp_to_tc", [1, 0, 2, 5, 5, 5, 6, 7], ": taken: pcp_to_tc of the ports' map: 5"),
+                ("qos map traffic-class 3 to tx-queue 4\n", "tc_to_queue", [0, 1, 2, 4, 4, 5, 6, 7], "taken: tc_to_queue"), ("qos map traffic-class 3 to uc-tx-queue 4\n", "pfc_priority_to_queue", [0, 1, 2, 4, 4, 5, 6, 7], "taken"),
+                ("qos map traffic-class 3 to mc-tx-queue 4\n", "tc_to_queue", list(range(8)), "no multicast"), ("no qos map dscp 26 to traffic-class 5\n", "pcp_to_tc", [1, 0, 2, 3, 4, 5, 6, 7], "taken: EOS's default"),
+                ("qos map dscp 26 to traffic-class 5 drop-precedence 1\n", "pcp_to_tc", [1, 0, 2, 3, 4, 5, 6, 7], "assumed: without its drop-precedence"), ("qos map traffic-class 3 to dscp 26\n", "tc_to_queue", list(range(8)), "as they are"),
+                ("qos map exp 0 to traffic-class 0\n", "tc_to_queue", list(range(8)), "go by DSCP and PCP alone")):
+            _, config, account = self.eos(lines + port.format("   qos trust dscp\n"))
+            self.assertEqual(of_port(config, kind), wanted, lines)
+            self.says(account, ":1:1: " if told else "", told)
+            self.assertNotIn("roce_tc", config["map"]["eos"])
+            self.assertEqual(config["map"]["eos"]["cnp_tc"], "dscp")
+        for line in ("qos map cos 8 to traffic-class 3", "qos map traffic-class 8 to tx-queue 3", "qos map dscp 26 traffic-class 3"):
+            self.refused(line + "\n" + port.format(""), "qos map", name="switch.cfg")
+        for lines, trust in (("no qos trust", "port"), ("default qos trust", None), ("qos trust cos", "pcp"), ("switchport mode trunk", "pcp"), ("switchport mode trunk\n   qos trust dscp", None), ("switchport", "pcp"),
+                             ("no switchport\n   switchport mode trunk", None), ("no switchport mode trunk", None)):
+            _, config, _ = self.eos(port.format(f"   {lines}\n"), "--from", "eos")
+            self.assertEqual(self.value(config, "Ethernet1", "trust"), trust, lines)
+        _, config, account = self.eos("qos map cos 3 to traffic-class 5\n" + port.format("   no qos trust\n   qos cos 3\n   qos dscp 8\n"))
+        self.assertEqual((self.value(config, "Ethernet1", "default_tc"), self.value(config, "Ethernet2", "default_tc")), (5, None))
+        self.says(account, "qos dscp 8: no counterpart")
+        policy = "policy-map type quality-of-service P\n   class class-default\n      set traffic-class 2\n"
+        for own, wanted in (("   service-policy type qos input P\n", [2] * 8), ("   no service-policy type qos input P\n", [1, 0, 2, 3, 4, 5, 6, 7])):
+            _, config, _ = self.eos(policy + port.format(own))
+            self.assertEqual((of_port(config, "pcp_to_tc"), self.map_of(config, "Ethernet2", "pcp_to_tc")), (wanted, [1, 0, 2, 3, 4, 5, 6, 7]))
+
+    def map_of(self, config, port, kind):
+        usual = importer.PRESET_PCP if kind == "pcp_to_tc" else range(8)
+        said = config["map"][self.value(config, port, "map")].get(kind, {})
+        return [said.get(str(n), usual[n]) for n in range(8)]
+
+    def test_pfc_that_is_taken_back(self):
+        lossless = "   priority-flow-control priority 3 no-drop\n"
+        for head, lines, pfc in (("", "   priority-flow-control on\n" + lossless, [3]), ("", "   priority-flow-control off\n" + lossless, []), ("", "   no priority-flow-control on\n" + lossless, []),
+                                 ("", "   priority-flow-control on\n   no priority-flow-control priority 3 no-drop\n", []), ("no priority-flow-control all off\n", "   priority-flow-control on\n" + lossless, [3]),
+                                 ("", "   priority-flow-control on\n   priority-flow-control mode off\n" + lossless, []), ("", "   priority-flow-control on\n" + lossless + "   no priority-flow-control priority 3\n", [])):
+            _, config, account = self.eos(head + "interface Ethernet1\n" + lines)
+            self.assertEqual(self.value(config, "Ethernet1", "pfc"), pfc, head + lines)
+
+    def test_words_of_the_watchdog(self):
+        port = "interface Ethernet1\n   priority-flow-control on\n{}"
+        every = "priority-flow-control pause watchdog default timeout 0.3\n"
+        for head, own, wanted in (
+                (every, "", ("300ms", None, "drop")), (every + "priority-flow-control pause watchdog default recovery-time 30\n", "", ("300ms", "30s", "drop")),
+                (every + "priority-flow-control pause watchdog default recovery-time 90\n", "", ("300ms", "60s", "drop")), (every + "priority-flow-control pause watchdog default timeout 0\n", "", ("300ms", None, "off")),
+                ("priority-flow-control pause watchdog default timeout 60\n", "", ("5s", None, "drop")), ("no " + every, "", (None, None, "off")), ("", "   priority-flow-control pause watchdog\n", (None, None, "off")),
+                (every, "   priority-flow-control pause watchdog\n", ("300ms", None, "drop")), (every, "   no priority-flow-control pause watchdog\n", ("300ms", None, "off")),
+                ("", "   no priority-flow-control pause watchdog\n   priority-flow-control pause watchdog port timer timeout 0.2 polling-interval auto recovery-time 1\n", ("200ms", "1s", "off")),
+                ("", "   priority-flow-control pause watchdog\n   priority-flow-control pause watchdog port timer timeout 0.4 polling-interval 0.1 recovery-time 1 forced\n", ("400ms", "1s", "drop")),
+                (every, "   no priority-flow-control pause watchdog disable\n", ("300ms", None, "drop")), (every + "priority-flow-control pause watchdog override action drop\n", "", ("300ms", None, "drop")),
+                (every + "priority-flow-control pause watchdog override action no-drop\n", "", ("300ms", None, "forward")), (every + "priority-flow-control pause watchdog action notify-only\n", "", ("300ms", None, "alert")),
+                (every + "priority-flow-control pause watchdog action errdisable\n", "", ("300ms", None, "drop")), (every + "priority-flow-control pause watchdog default polling-interval auto\n", "", ("300ms", None, "drop"))):
+            with self.subTest(head + own):
+                _, config, account = self.eos(head + port.format(own))
+                value = lambda key: self.value(config, "Ethernet1", "watchdog", key) or config.get("watchdog", {}).get(key)  # noqa: E731
+                self.assertEqual((value("detection") or ("200ms" if "0.2" in own else None), value("restoration"), value("action")), wanted)
+                unsaid = bool(head) and not head.startswith("no ") and "timeout 0\n" not in head and "recovery-time" not in head
+                self.assertEqual(any("recovery-time: assumed: twice the timeout" in line for line in account), unsaid, account)
+        _, config, _ = self.eos(every + "priority-flow-control pause watchdog default polling-interval 0.1\n" + port.format(""))
+        self.assertEqual(config["watchdog"]["poll"], "100ms")
+        self.refused(port.format("   priority-flow-control pause watchdog port timer timeout 1 wait 2\n"), '"wait" is none of', name="switch.cfg")
+
+    def test_curves_that_mark_and_that_drop(self):
+        curve = "minimum-threshold {} kbytes maximum-threshold {} kbytes"
+        ecn, drop = "random-detect ecn " + curve.format(2, 20), "random-detect drop " + curve.format(1, 10)
+        green = {"green_min": "1KB", "green_max": "10KB", "green_probability": "100%"}
+        for lines, head, wanted in (
+                ([ecn], "", {"green_min": "2KB", "green_max": "20KB", "green_probability": "100%"}), ([ecn + " max-mark-probability 20 weight 3"], "", {"green_min": "2KB", "green_max": "20KB", "green_probability": "20%", "weight": 3}),
+                ([drop + " drop-probability 30"], "", {**green, "green_probability": "30%", "ecn": False, "drop_non_ect": True}), ([drop], "qos random-detect ecn allow non-ect\n", {**green, "ecn": False, "drop_non_ect": True}),
+                ([ecn], "qos random-detect ecn allow non-ect\n", {"green_min": "2KB", "green_max": "20KB", "green_probability": "100%", "drop_non_ect": False}),
+                ([ecn], "qos random-detect ecn allow non-ect\nno qos random-detect ecn allow non-ect\n", {"green_min": "2KB", "green_max": "20KB", "green_probability": "100%"}),
+                ([ecn, drop.replace("drop", "drop drop-precedence 0", 1)], "", {**green, "ect_min": "2KB", "ect_max": "20KB", "ect_probability": "100%", "drop_non_ect": True}),
+                ([ecn, "no random-detect drop"], "", {"green_min": "2KB", "green_max": "20KB", "green_probability": "100%"}), ([drop, "no random-detect ecn minimum-threshold"], "", {**green, "ecn": False, "drop_non_ect": True}),
+                ([drop.replace("drop", "drop drop-precedence 1", 1), drop.replace("drop", "drop drop-precedence 2", 1)], "", None)):
+            with self.subTest(lines):
+                _, config, account = self.eos(head + "interface Ethernet1\n   tx-queue 3\n" + "".join(f"      {line}\n" for line in lines))
+                name = self.queue(config, "Ethernet1", 3, "wred")
+                self.assertEqual(config["wred"][name] if wanted else name, wanted or "none")
+                for line in lines:
+                    self.says(account, line, "no counterpart" if "precedence 1" in line or "precedence 2" in line else "marks from 2000 to 20000" if line.startswith(ecn) else "drops from 1000 to 10000" if line.startswith("random") else "no such curve")
+
+    def test_shares_of_queues(self):
+        for lines, schedulers, weights in (
+                ({5: ["no priority"]}, "ddddddss", [16] * 6), ({5: ["no priority", "bandwidth percent 40"], 3: ["priority strict"]}, "dddsddss", [15, 15, 15, None, 15, 40]),
+                ({2: ["no priority", "bandwidth percent 0"], 1: ["bandwidth percent 60"], 0: ["bandwidth percent 60"]}, "dddsssss", [60, 60, 1]), ({2: ["priority disabled", "no bandwidth percent"]}, "dddsssss", [33] * 3),
+                ({1: ["no priority"], 3: ["no priority"]}, "ddddssss", [25] * 4), ({3: ["bandwidth percent 50"]}, "ssssssss", [])):
+            _, config, account = self.eos("interface Ethernet1\n" + "".join(f"   tx-queue {n}\n" + "".join(f"      {line}\n" for line in own) for n, own in lines.items()))
+            self.assertEqual("".join(self.queue(config, "Ethernet1", n, "scheduler")[0] for n in range(8)), schedulers, lines)
+            self.assertEqual([self.queue(config, "Ethernet1", n, "weight") for n in range(len(weights))], weights, lines)
+            self.assertEqual({self.queue(config, "Ethernet1", n, "wred") for n in range(8)}, {"none"})
+        self.says(account, "assumed: no weight: the queue is strict")
+        _, config, account = self.eos("interface Ethernet1\n   tx-queue 3\n      no priority\n      shape rate 10 gbps\n      no shape rate\n   no tx-queue 4\n")
+        self.assertEqual(self.queue(config, "Ethernet1", 3, "max_rate"), None)
+        self.says(account, "no tx-queue 4: taken: EOS's default")
+
     def test_two_makers_in_one_file_are_refused(self):
         for other in ("policy-map type network-qos Q\n  class type network-qos c-8q-nq3\n    pause pfc-cos 3\n", "system qos\n  service-policy type network-qos Q\n"):
             said = self.refused(EOS.read_text() + other, "Arista EOS", "Cisco NX-OS", "--from", name="both.cfg")

@@ -130,6 +130,110 @@ class Fleet(Case):
             self.assertEqual((each["severity"], each["a"]["device"]), ("warning", "leaf3"))
         self.assertIn("class 3 from 200KB to 1500KB at 100%; 2 of role \"leaf\" at 100G have class 3 from 150KB", warnings["ecn"]["consequence"])
 
+    def test_words_of_a_description(self):
+        for description, port in (("spine1 Ethernet1/1", 1), ("P2P_spine1_Ethernet1/2", 2), ("spine1-Et1/1", 1), ("spine1:Eth1/2", 2), ("to spine1, et1/1.", 1), ("spine1 ethernet1/1", 1), ("spine1 eth1/2", 2), ("spine1 Ethernet1_1", 1),
+                                  ("up ! spine1 Eth1/1", 1), ("leaf10 leaf1x spine1 Eth1/1", 1)):
+            _, said = self.pair(LEAF.format(description))
+            self.assertEqual([(link["b"]["device"], link["b"]["port"]) for link in said["links"]], [("spine1", f"Ethernet1_{port}")], description)
+        for description in ("xspine1 Eth1/1", "spine1x Eth1/1", "spine1 Eth1/1/2", "spine1 xEth1/1", "spine1 Po1"):
+            self.assertEqual(self.pair(LEAF.format(description))[1]["links"], [], description)
+        _, said = self.fleet({"dc1-leaf1.cfg": LEAF.format("none"), "leaf1.cfg": LEAF.format("none"), "spine1.cfg": SPINE.replace("  mtu 9000", "  description dc1-leaf1 Eth1/1\n  mtu 9000", 1).replace("1/1-4", "1/1")})
+        self.assertEqual([(link["a"]["device"], link["b"]["device"]) for link in said["links"]], [("spine1", "dc1-leaf1")])
+
+    def test_a_link_that_both_ends_name_is_one(self):
+        text, said = self.pair(LEAF.format("spine1 Eth1/1"), SPINE.replace("Ethernet1/1-4\n", "Ethernet1/1\n  description leaf1 Eth1/1\n"))
+        self.assertEqual((len(said["links"]), said["unpaired"]), (1, []), text)
+        _, said = self.fleet({"tor.json": sonic("tor2", "Ethernet0"), "tor2.json": sonic("tor", "Ethernet0")})
+        self.assertEqual([(link["a"]["device"], link["b"]["device"], link["by"]) for link in said["links"]], [("tor", "tor2", "DEVICE_NEIGHBOR")])
+        self.assertEqual(sorted(each["what"] for each in said["unpaired"]), ["Ethernet4: nothing says its other end"] * 2)
+        _, said = self.fleet({"tor.json": sonic("tor2", "Ethernet9"), "tor2.json": sonic("gone")})
+        self.assertIn('Ethernet0: its neighbor tor2 has no port "Ethernet9"', [each["what"] for each in said["unpaired"]])
+        self.assertEqual(sum("Ethernet0" in each["what"] for each in said["unpaired"]), 2)
+
+    def test_a_port_that_the_list_names_goes_by_it_alone(self):
+        files = {"tor.json": sonic("spine1", "Ethernet1/1"), "leaf1.cfg": LEAF.format("spine1 Eth1/1"), "spine1.cfg": SPINE}
+        text, said = self.fleet(files, links="device,port,device,port,cable\nspine1,Eth1/1,tor,Ethernet4,30m\n", status=ERROR)
+        self.assertEqual([(link["a"]["port"], link["b"]["device"], link["b"]["port"], link["cable_m"]) for link in said["links"]], [("Ethernet1_1", "tor", "Ethernet4", 30)], text)
+        self.assertNotIn("two other ends", text)
+        text, said = self.fleet(files, links="device,port,device,port\nspine1,Eth1/1,tor,Ethernet4\nspine1,Ethernet1/1,leaf1,Eth1/1\nspine1,Eth1/1-2,tor,Ethernet0\n")
+        self.assertEqual(said["links"], [])
+        self.assertIn("spine1 Ethernet1_1 has two other ends: tor Ethernet4 and leaf1 Ethernet1_1", text)
+        self.assertIn('device spine1 has no port "Eth1/1-2"', text)
+        place = [each for each in said["unpaired"] if "two other ends" in each["what"]][0]
+        self.assertEqual((place["file"].endswith("cables.csv"), place["line"]), (True, 3))
+
+    def test_what_only_one_end_says_is_compared_with_nothing(self):
+        leaf, silent = LEAF.format("spine1 Eth1/1"), LEAF.format("none").replace("   mtu 9000\n   no switchport\n", "")
+        for aspect, ends in (("speed", (leaf.replace("   speed 100g\n", "").replace("mtu", "speed 25g\n   mtu"), SPINE.replace("  speed 100000\n", ""))), ("speed", (leaf.replace("   speed 100g\n", ""), SPINE.replace("100000", "25000"))),
+                             ("mtu", (leaf.replace("   mtu 9000\n   no switchport\n", ""), SPINE)), ("mtu", (SPINE.replace("-4\n", "\n  description spine1 Eth1/1\n"), silent))):
+            text, said = self.fleet({"leaf1.cfg": ends[0], "spine1.cfg": ends[1]})
+            self.assertEqual(len(said["links"]), 1, text)
+            self.assertEqual(self.errors(said, aspect), [], text)
+
+    def test_which_packets_both_ends_take_as_lossless(self):
+        every = "qos map dscp 24 25 26 27 28 29 30 31 to traffic-class 3\n"
+        leaf, wide = LEAF.format("spine1 Eth1/1"), SPINE.replace("24-31", "24-31,62-63")
+        _, said = self.pair(leaf + every + "qos map dscp 62 63 to traffic-class 2\n", wide, status=ERROR)
+        self.assertEqual([each["consequence"] for each in self.errors(said, "dscp")], ["DSCP 62 to 63 is lossy on leaf1 and in lossless class 3 on spine1: its packets are dropped where they are lossy"])
+        both = leaf.replace("priority 3 no-drop", "priority 3 no-drop\n   priority-flow-control priority 4 no-drop")
+        two = SPINE.replace("    pause pfc-cos 3\n", "    pause pfc-cos 3\n  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n").replace("qos-group 3", "qos-group 4")
+        _, said = self.pair(both, two, status=ERROR)
+        self.assertIn("DSCP 24 to 31 is in lossless class 3 on leaf1 and in lossless class 4 on spine1: its packets are paused by the pauses of another class", [each["consequence"] for each in self.errors(said, "dscp")])
+        turned = SPINE.replace("class-map", "class-map type network-qos N\n  match qos-group 1\nclass-map", 1).replace("c-8q-nq3", "N").replace("qos-group 3", "qos-group 1")
+        self.assertEqual(self.pair(leaf + every, turned)[1]["findings"], [])
+        by_pcp = SPINE.replace("match dscp 24-31", "match cos 4")
+        _, said = self.pair(leaf.replace("trust dscp", "trust cos"), by_pcp, status=ERROR)
+        self.assertEqual([each["consequence"].split(":")[0] for each in self.errors(said, "dscp")], ["PCP 4 is lossy on leaf1 and in lossless class 3 on spine1", "PCP 3 is in lossless class 3 on leaf1 and lossy on spine1"])
+        off = leaf.replace("priority-flow-control on", "no priority-flow-control")
+        self.assertEqual(self.pair(off, SPINE.replace("mode on", "mode off").replace("24-31", "26"))[1]["findings"], [])
+        _, said = self.pair(off.replace("trust dscp", "trust cos"), SPINE, status=ERROR)
+        self.assertEqual({each["aspect"] for each in said["findings"]}, {"pfc", "dscp"})
+        self.assertEqual([(each["a"]["device"], each["b"]["device"]) for each in self.errors(said, "pfc")], [("spine1", "leaf1")])
+
+    def test_headrooms_that_a_file_says(self):
+        pauses = SPINE + "  service-policy type queuing input I\npolicy-map type queuing I\n  class type queuing c-in-q3\n    pause buffer-size {} pause-threshold 60000\n"
+        leaf = LEAF.format("spine1 Eth1/1") + "qos map dscp 24 25 26 27 28 29 30 31 to traffic-class 3\n"
+        for size, cable, is_short in ((400000, None, False), (200000, None, False), (400000, "5m", False), (180000, "5m", True), (400000, "1000m", True)):
+            text, said = self.pair(leaf, pauses.format(size), links=f"device,port,device,port,cable\nleaf1,Et1/1,spine1,Et1/1,{cable}\n" if cable else None, status=ERROR if is_short else DONE)
+            self.assertEqual([each["a"]["device"] for each in self.errors(said, "headroom")], ["spine1"] if is_short else [], text)
+        text, said = self.fleet({"leaf1.cfg": leaf, "spine1.cfg": pauses.format(400000)}, "--cable", "1000m", status=ERROR)
+        self.assertEqual([each["a"]["device"] for each in self.errors(said, "headroom")], ["spine1"], text)
+        given = int(self.errors(said, "headroom")[0]["consequence"].split("headroom is ")[1].split()[0])
+        wanted = int(self.errors(said, "headroom")[0]["consequence"].split("bytes, and ")[1].split()[0])
+        self.assertGreaterEqual(given, 340000)
+        for more, is_short in ((0, False), (-256, True)):  # to the cell
+            _, said = self.fleet({"leaf1.cfg": leaf, "spine1.cfg": pauses.format(wanted + 60000 + more)}, "--cable", "1000m", status=ERROR if is_short else DONE)
+            self.assertEqual(bool(self.errors(said, "headroom")), is_short)
+        _, said = self.fleet({"tor.json": sonic("tor2", "Ethernet0"), "tor2.json": sonic("tor", "Ethernet0", cable="500m")}, status=ERROR)  # which SONiC computes by its own cable
+        self.assertEqual([each["a"]["device"] for each in self.errors(said, "headroom")], ["tor"])
+        _, said = self.fleet({"tor.json": sonic("tor2", "Ethernet0", xoff=250000, cable="500m"), "tor2.json": sonic("tor", "Ethernet0", xoff=2000000)}, links="device,port,device,port,cable\ntor,Ethernet0,tor2,Ethernet0,5m\n", status=ERROR)
+        self.assertEqual([each["a"]["device"] for each in self.errors(said, "headroom")], ["tor"])
+
+    def test_whom_a_port_is_compared_with(self):
+        odd = lambda text: text.replace("150 kbytes", "200 kbytes")  # noqa: E731
+        leaf = LEAF.format("none")
+        for other, same in (("leaf2.cfg", True), ("spine2.cfg", False)):
+            _, said = self.fleet({"leaf1.cfg": leaf, other: odd(leaf)})
+            self.assertEqual(bool(said["findings"]), same)
+        self.assertEqual(self.fleet({"leaf1.cfg": leaf, "leaf2.cfg": odd(leaf).replace("100g", "400g-8")})[1]["findings"], [])
+        self.assertEqual(self.fleet({"leaf1.cfg": leaf, "leaf2.cfg": odd(leaf).replace("priority-flow-control on", "no priority-flow-control")})[1]["findings"], [])
+        _, said = self.fleet({"leaf1.cfg": leaf, "leaf2.cfg": leaf.replace("pause watchdog default", "pause watchdog default recovery-time 0.4\npriority-flow-control pause watchdog default")})
+        self.assertEqual(said["findings"], [])  # as it is where nothing is said
+        _, said = self.fleet({"leaf1.cfg": leaf, "leaf2.cfg": leaf.replace("timeout 0.2", "timeout 0"), "leaf3.cfg": leaf.replace("timeout 0.2", "timeout 0").replace("hostname leaf", "priority-flow-control pause watchdog action no-drop")})
+        self.assertEqual([(each["aspect"], each["a"]["device"]) for each in said["findings"]], [("watchdog", "leaf1")])
+        more = leaf.replace("interface Ethernet1/1\n", "interface Ethernet1/1-2\n")
+        text, said = self.fleet({"leaf1.cfg": odd(more), "leaf2.cfg": more, "leaf3.cfg": more})
+        self.assertIn("2 ports of leaf1 have class 3 from 200KB", said["findings"][0]["consequence"])
+        self.assertIn('4 of role "leaf" at 100G have', said["findings"][0]["consequence"])
+        self.assertIn("3 devices, 0 links: no error, 1 warning\n", text)
+        queues = leaf + "qos map traffic-class 3 to tx-queue 5\n"
+        self.assertIn("class 3 not marked", self.fleet({"leaf1.cfg": leaf, "leaf2.cfg": leaf, "leaf3.cfg": queues})[1]["findings"][0]["consequence"])
+        alike = lambda role: {**sonic("gone", xoff=250000), "DEVICE_METADATA": {"localhost": {"type": role}}}  # noqa: E731
+        weights = lambda tables: {**tables, "SCHEDULER": {"s": {"type": "DWRR", "weight": "7"}}, "QUEUE": {"Ethernet0|3": {"scheduler": "s"}}}  # noqa: E731
+        for roles, same in (("AA", True), ("AB", False)):
+            _, said = self.fleet({"a.json": alike(roles[0]), "b.json": weights(alike(roles[1]))})
+            self.assertEqual([each["aspect"] for each in said["findings"]], ["scheduler"] if same else [], roles)
+
     def test_files_that_cannot_be_read(self):
         text, said = self.fleet({"leaf1.cfg": LEAF.format("none"), "leaf1.json": sonic("gone"), "notes.txt": "nothing of the kind\n", ".hidden": "x", "wrong.cfg": LEAF.replace("9000", "x")},
                                 status=IN_PART)

@@ -140,6 +140,125 @@ class Nxos(Case):
             self.assertEqual((action(config, "Ethernet1_1"), action(config, "Ethernet1_2")), wanted)
         self.refused(PARTS[0] + ports.format("perhaps"), "neither on nor off", name="switch.cfg")
 
+    def test_parts_of_a_port(self):
+        broken = "interface breakout module 1 port 1-2 map {}\n"
+        ports = "interface Ethernet1/1\n  mtu 9000\ninterface Ethernet1/1/2\n  mtu 8000\ninterface Ethernet1/4\n  speed 40000\n"
+        _, config, account = self.nxos(broken.format("10g-4x") + ports, "--from", "nxos")
+        self.assertEqual(list(config["port"]), [*(f"Ethernet1_{port}_{part}" for port in (1, 2) for part in (1, 2, 3, 4)), "Ethernet1_4"])
+        self.assertEqual([self.value(config, port, "speed") for port in ("Ethernet1_1_1", "Ethernet1_2_4", "Ethernet1_4")], ["10G", "10G", "40G"])
+        self.assertEqual([self.value(config, port, "mtu") for port in ("Ethernet1_1_1", "Ethernet1_1_2")], [1500, 8000])
+        self.says(account, ":2:1: interface: no counterpart: of a port that is broken out")
+        for words in ("10g-9x", "10g-0x", "7g-4x", "10g", "many"):
+            self.refused(broken.format(words) + ports, "is not a breakout", name="switch.cfg", options=["--from", "nxos"])
+        _, config, account = self.nxos("interface Ethernet1/3/1\n  speed 10000\ninterface Ethernet1/3/2-4\n  mtu 9000\ninterface Ethernet1/3/4\n  speed 25000\ninterface Ethernet1/9\n", "--from", "nxos")
+        self.assertEqual([self.value(config, f"Ethernet1_{port}", "speed") or "100G" for port in ("3_1", "3_2", "3_3", "3_4", "9")], ["10G", "10G", "10G", "25G", "100G"])
+        self.says(account, "interface.speed: assumed: that of its first part at 2 ports")
+        self.says(account, 'interface.speed: assumed: speed = "100G" at 1 port')
+
+    def test_what_a_bundle_and_the_system_give(self):
+        _, config, _ = self.nxos(PARTS[0] + "policy-map type queuing A\n  class type queuing c-out-8q-q3\n    bandwidth percent 40\npolicy-map type queuing B\n  class type queuing c-out-8q-q3\n    bandwidth percent 50\n"
+                                 "system qos\n  service-policy type queuing output A\ninterface port-channel2000\n  mtu 8000\n  priority-flow-control mode on\n  service-policy type queuing output B\n"
+                                 "interface Ethernet1/1\n  channel-group 2000\ninterface Ethernet1/2\ninterface Ethernet1/3\n  no service-policy type queuing output B\nsystem jumbomtu 9216\n  service-policy type queuing output B\n")
+        self.assertEqual([(self.value(config, f"Ethernet1_{n}", "pfc"), self.queue(config, f"Ethernet1_{n}", 3, "weight"), self.value(config, f"Ethernet1_{n}", "mtu")) for n in (1, 2, 3)],
+                         [([3], 50, 8000), ([], 40, 9216), ([], 1, 9216)])
+        self.assertEqual((self.queue(config, "Ethernet1_3", 3, "scheduler"), self.queue(config, "Ethernet1_1", 2, "weight"), self.queue(config, "Ethernet1_1", 2, "wred")), ("dwrr", 1, "none"))
+
+    def test_network_policies(self):
+        policy = "policy-map type network-qos Q\n{}system qos\n  service-policy type network-qos Q\n" + PARTS[1]
+        of_class = "  class type network-qos c-8q-nq{}\n    {}\n"
+        for classes, pfc, mtu, told in (
+                (of_class.format(3, "pause no-drop"), [3], 1500, "taken: pfc of the ports has 3"), (of_class.format(1, "pause pfc-cos 3,4"), [3], 1500, "assumed: pfc of the ports has 3: Sluice's classes have one priority each"),
+                (of_class.format(3, "no pause"), [], 1500, "taken: a lossy class"), (of_class.format(3, "pause pfc-cos 4 buffer-size 100000 pause-threshold 50000 resume-threshold 40000"), [4], 1500, "those of the queuing policy count"),
+                (of_class.format(1, "mtu 9216") + of_class.format(2, "mtu 1500"), [], 9216, "taken: the largest"), (of_class.format(1, "mtu 1500") + of_class.format(2, "mtu 9000"), [], 9000, "taken: the largest"),
+                (of_class.format(3, "congestion-control random-detect ecn"), [], 1500, "the queuing policy says where a queue marks"), (of_class.format("-default", "mtu 9000"), [], 9000, "taken: class 0")):
+            _, config, account = self.nxos(policy.format(classes))
+            self.assertEqual((self.value(config, "Ethernet1_1", "pfc"), self.value(config, "Ethernet1_1", "mtu")), (pfc, mtu), classes)
+            self.says(account, told)
+        lossless = of_class.format(3, "pause pfc-cos 3")
+        two = "policy-map type network-qos Q\n" + lossless + "policy-map type network-qos R\n" + lossless + PARTS[1]
+        for text, pfc in ((two, []), (two.replace("Q\n", "Q\n").split("policy-map type network-qos R")[0] + "system qos\n  no service-policy type network-qos Q\n" + PARTS[1], []),
+                          ("system qos\n  service-policy type network-qos default-nq-policy\n" + PARTS[1], [])):
+            self.assertEqual(self.value(self.nxos(text)[1], "Ethernet1_1", "pfc"), pfc, text)
+        for name in ("c-8q-nq9", "c-8q-n3", "c-3"):
+            self.says(self.nxos(policy.format(lossless.replace("c-8q-nq3", name)).replace("pause pfc-cos 3", "mtu 9000"), status=IN_PART)[2], ": left out: there is no class-map of type network-qos")
+        _, config, account = self.nxos("class-map type network-qos N\n  match cos 5\n  match qos-group 6\n  match protocol fcoe\n" + policy.format(lossless.replace("c-8q-nq3", "N").replace("pfc-cos 3", "no-drop")))
+        self.assertEqual(self.value(config, "Ethernet1_1", "pfc"), [5])
+        self.says(account, "match protocol fcoe: no counterpart")
+        self.refused("class-map type network-qos N\n  match protocol fcoe\n" + policy.format(lossless.replace("c-8q-nq3", "N")), "matches no qos-group", name="switch.cfg")
+        _, _, account = self.nxos(policy.format(lossless.replace("c-8q-nq3", "GONE") + of_class.format(1, "pause pfc-cos 4")))
+        for line in ("pause pfc-cos 3", "pause pfc-cos 4"):
+            self.says(account, line + ": taken: pfc of the ports has")
+        self.says(self.nxos(policy.format(lossless.replace("c-8q-nq3", "GONE").replace("cos 3", "cos 9")), status=IN_PART)[2], ": left out: there is no class-map")
+
+    def test_maps_of_ports_with_and_without_a_policy(self):
+        policy = "class-map type qos match-all R\n  match dscp 26\npolicy-map type qos P\n  class R\n    set qos-group 1\n" + PARTS[0].replace("c-8q-nq3", "c-8q-nq1") + PARTS[1]
+        for own, tc in (("  service-policy input P\n", 1), ("  service-policy type qos input P\n", 1), ("  no service-policy type qos input P\n", 0), ("", 0)):
+            _, config, account = self.nxos(policy + own)
+            taken = config["map"][self.value(config, "Ethernet1_1", "map")]
+            self.assertEqual(([taken["dscp_to_tc"].get(str(dscp)) for dscp in (3, 26, 48, 56)], taken["pcp_to_tc"]), ([0, tc, 0, 0], {"3": 0, "6": 0, "7": 0}), own)
+            self.assertEqual((taken["tc_to_priority_group"], taken["pfc_priority_to_queue"], taken["cnp_tc"], "roce_tc" in taken), ({"1": 3}, {"3": 1}, "dscp", False))
+            self.assertEqual(any("1 port without a policy: all is class 0" in line for line in account), tc == 0)
+
+    def test_modes_of_pfc(self):
+        for mode, pfc, told in (("mode on", [3], "taken: port.Ethernet1_1.pfc is on"), ("mode off", [], "taken: port.Ethernet1_1.pfc = []"), ("mode auto", [], "it is left to DCBX"), ("mode on\n  no priority-flow-control mode", [], "it is left to DCBX")):
+            _, config, account = self.nxos(PARTS[0] + "interface Ethernet1/1\n  priority-flow-control " + mode + "\ninterface Ethernet1/2\n")
+            self.assertEqual((self.value(config, "Ethernet1_1", "pfc"), self.value(config, "Ethernet1_2", "pfc")), (pfc, []), mode)
+            self.says(account, told)
+            self.says(account, "priority-flow-control mode: assumed: off at " + ("2 ports" if "left to" in told else "1 port"))
+            self.assertEqual(any("Sluice computes it" in line for line in account), bool(pfc))
+
+    def test_times_of_the_watchdog(self):
+        text = PARTS[0] + "priority-flow-control watch-dog-interval on\n{}" + PARTS[1]
+        watch = "priority-flow-control "
+        for lines, times in ((["watch-dog interval 200 shutdown-multiplier 2", "auto-restore multiplier 5"], ("400ms", "1s")), (["watch-dog interval 200", "fixed-restore multiplier 4"], ("200ms", "800ms")), ([], ("100ms", "1s")),
+                             (["watch-dog interval 10"], ("100ms", "100ms")), (["watch-dog interval 60000", "auto-restore multiplier 1000"], ("5s", "60s")), (["auto-restore multiplier 0"], ("100ms", "100ms")),
+                             (["watch-dog interval 300", "no watch-dog interval 400", "no auto-restore multiplier 7"], ("300ms", "3s"))):
+            _, config, account = self.nxos(text.format("".join(("no " + watch + line[3:] if line.startswith("no ") else watch + line) + "\n" for line in lines)))
+            self.assertEqual((config["watchdog"].get("detection", "200ms"), config["watchdog"]["restoration"]), times, lines)
+            self.says(account, "priority-flow-control watch-dog: assumed: detection = ")
+        _, config, _ = self.nxos(text.format("") + "  no priority-flow-control watch-dog-interval on\n")
+        self.assertEqual(self.value(config, "Ethernet1_1", "watchdog", "action"), "off")
+        _, config, _ = self.nxos(text.format("") + "  priority-flow-control watch-dog-interval 300\n")
+        self.assertEqual([self.value(config, "Ethernet1_1", "watchdog", key) for key in ("action", "detection", "restoration")], ["drop", "300ms", "3s"])
+        self.assertEqual((config["watchdog"]["detection"], config["watchdog"]["restoration"]), ("100ms", "1s"))
+        for line in ("watch-dog interval 0", "watch-dog interval 60001", "watch-dog shutdown-multiplier 0", "auto-restore multiplier 1001"):
+            self.refused(text.format(watch + line + "\n"), "is not a number from", name="switch.cfg")
+
+    def test_lines_of_a_queue(self):
+        text = PARTS[0] + "policy-map type queuing O\n  class type queuing c-out-8q-q3\n    {}\nsystem qos\n  service-policy type queuing output O\n" + PARTS[1]
+        for lines, wanted, told in (
+                ("bandwidth percent 0", {"weight": 1}, "assumed: queue.3.weight = 1, the least there is"), ("bandwidth remaining percent 40", {"weight": 40}, "of what strict queues leave"), ("bandwidth percent 40", {"weight": 40}, "weight = 40"),
+                ("bandwidth 10 gbps", {"min_rate": "10G"}, "min_rate"), ("bandwidth percent 40\n    no bandwidth percent 40", {"weight": 40}, "no bandwidth percent 40: taken: NX-OS's default"), ("no bandwidth percent 40", {"weight": 1}, "NX-OS's default"),
+                ("priority level 2", {"scheduler": "strict"}, "assumed: queue.3.scheduler"), ("priority level 1", {"scheduler": "strict"}, "taken: queue.3.scheduler"), ("priority", {"scheduler": "strict"}, "taken: queue.3.scheduler"),
+                ("shape average 10 gbps", {"max_rate": "10G", "min_rate": None}, "taken"), ("shape min 1 gbps max 10 gbps", {"max_rate": "10G", "min_rate": "1G"}, "taken"), ("shape max 10 gbps", {"max_rate": "10G"}, "taken"), ("shape percent 50", {"max_rate": "50G"}, "taken"),
+                ("queue-limit dynamic 3", {"dynamic_th": -4, "static_th": None}, "assumed: dynamic_th = -4"), ("queue-limit dynamic 10", {"dynamic_th": 3}, "dynamic_th = 3"), ("queue-limit 500 packets", {"static_th": None}, "Sluice's limits are in bytes"),
+                ("queue-limit 0 bytes", {"static_th": "1B"}, "static_th = 1"), ("queue-limit 5000", {"static_th": "5KB"}, "static_th = 5000"), ("queue-limit 5000\n    queue-limit dynamic 3", {"static_th": None, "dynamic_th": -4}, "dynamic_th"),
+                ("queue-limit dynamic 3\n    queue-limit 5000", {"static_th": "5KB", "dynamic_th": None}, "static_th"), ("pause buffer-size 1 pause-threshold 1", {"weight": 1}, "a policy of output pauses nothing"), ("congestion-control x", {"weight": 1}, "none of it")):
+            _, config, account = self.nxos(text.format(lines))
+            self.assertEqual({key: self.queue(config, "Ethernet1_1", 3, key) for key in wanted}, wanted, lines)
+            self.assertEqual(self.queue(config, "Ethernet1_1", 4, "scheduler"), "dwrr")
+            self.says(account, told)
+        curve = "random-detect minimum-threshold 100 kbytes maximum-threshold 200 kbytes"
+        for more, wanted in ((" ecn", {"green_probability": "100%"}), ("", {"green_probability": "100%", "ecn": False}), (" weight 3 cap-average ecn", {"green_probability": "100%", "weight": 3}), (" drop-probability 7 ecn", {"green_probability": "7%"})):
+            _, config, _ = self.nxos(text.format(curve + more))
+            self.assertEqual(config["wred"][self.queue(config, "Ethernet1_1", 3, "wred")], {"green_min": "100KB", "green_max": "200KB", **wanted})
+
+    def test_thresholds_of_pauses(self):
+        text = (PARTS[0].replace("c-8q-nq3", "c-8q-nq1") + "policy-map type queuing I\n  class type queuing c-in-q{}\n    {}\n" + PARTS[1] + "  service-policy type queuing input I\n")
+        keys = ("xoff", "static_th", "xon", "size")
+        for number, line, wanted, told in (
+                (1, "pause buffer-size 300000 pause-threshold 60000 resume-threshold 60000", ("240KB", "60KB", "60KB", "0B"), "xoff = 240000, static_th = 60000, xon = 60000"), (1, "pause buffer-size 300000 pause-threshold 60000", ("240KB", "60KB", None, "0B"), "static_th = 60000"),
+                (1, "pause buffer-size 300000", (None,) * 4, "assumed: Sluice computes the headroom"), (1, "pause pause-threshold 300000", (None,) * 4, "assumed: Sluice computes the headroom"), (2, "pause buffer-size 300000 pause-threshold 60000", (None,) * 4, "does not pause"),
+                (1, "no pause buffer-size 300000 pause-threshold 60000", (None,) * 4, "NX-OS's default"), (1, "queue-limit 1000", (None,) * 4, "limits of an ingress queue"), (1, "bandwidth percent 40", (None,) * 4, "of what DCBX tells the peer")):
+            _, config, account = self.nxos(text.format(number, line))
+            self.assertEqual(tuple(self.value(config, "Ethernet1_1", "priority_group", "3", key) for key in keys), wanted, line)
+            self.says(account, told)
+            self.assertEqual(any("the file does not say the headroom" in each for each in account), wanted[0] is None)
+        for line in ("pause buffer-size 60000 pause-threshold 60000", "pause buffer-size 70000 pause-threshold 60000 resume-threshold 60001", "pause buffer-size x pause-threshold 1", "pause size 1"):
+            self.refused(text.format(1, line), line, name="switch.cfg")
+        _, config, _ = self.nxos(text.format(1, "pause buffer-size 300000 pause-threshold 60000").replace("  service-policy type queuing input", "  no service-policy type queuing input"))
+        self.assertIsNone(self.value(config, "Ethernet1_1", "priority_group", "3", "xoff"))
+
     def test_from_says_whose_it_is(self):
         text = "interface Ethernet1/1\n  mtu 9000\n"
         self.assertIn("could be either", self.refused(text, "Arista EOS", "Cisco NX-OS", "--from", name="switch.cfg"))

@@ -69,7 +69,10 @@ class Account {
         add(Fate::left_out, node, std::move(why), std::move(remedy));
     }
     // The node alone, without those below it.
-    void taken_alone(const Item& node, std::string what);
+    void taken_alone(const Item& node, std::string what) { add_alone(Fate::taken, node, std::move(what)); }
+    void assumed_alone(const Item& node, std::string what) {
+        add_alone(Fate::assumed, node, std::move(what));
+    }
     // Lines of a file that are none of Sluice's business: the node and each one below it that nothing has
     // been told of, under the name of their section, by which the summary counts them.
     void nothing_in(const Item& node, const std::string& section, const std::string& why);
@@ -99,6 +102,7 @@ class Account {
 
   private:
     void add(Fate fate, const Item& node, std::string what, std::string remedy = {});
+    void add_alone(Fate fate, const Item& node, std::string what);
     void find_rest(const Item& node);
 
     std::vector<Line> lines_;

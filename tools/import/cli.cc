@@ -24,6 +24,7 @@ constexpr std::string_view digits = "0123456789";
 // Appends the interfaces of "1/1-4" or "1/1-1/4", behind `stem`; what is wrong with it, or empty.
 std::string add_interfaces(std::string_view stem, std::string_view part, std::vector<std::string>& names) {
     constexpr std::size_t longest = 24;
+    constexpr std::uint64_t highest = 9999;  // of port-channels
     const std::size_t dash = part.find('-');
     const std::string_view first = trimmed(part.substr(0, dash));
     std::string_view last = dash == part.npos ? std::string_view() : trimmed(part.substr(dash + 1));
@@ -34,7 +35,7 @@ std::string add_interfaces(std::string_view stem, std::string_view part, std::ve
     if (last.starts_with(before)) last.remove_prefix(before.size());
     const auto low = parse_integer(first.substr(number_at));
     const auto high = dash == part.npos ? low : parse_integer(last);
-    if (!low || !high || *high < *low || *high > 1024)
+    if (!low || !high || *high < *low || *high > highest)
         return in_quotes(part) + " is not a range of interfaces";
     for (std::uint64_t n = *low; n <= *high && names.size() <= 2 * std::size_t{max_ports}; ++n) {
         std::string name = fmt::format("{}{}{}", stem, before, n);
@@ -49,6 +50,7 @@ std::string section_of(std::string_view statement) {
     StatementWords words(statement);
     if (!words.take("no")) words.take("default");
     std::string name(words.next());
+    words.take("type");
     constexpr std::array two{"ip", "ipv6", "router", "management", "policy-map", "class-map", "interface"};
     if (std::ranges::find(two, name) != two.end() && !words.empty())
         append_item(
@@ -277,6 +279,13 @@ std::string Cli::map_name(const MapConfig& map, std::string wanted) const {
 
 void Cli::tell_rest() {
     tell_replaced(replaced, account());
+    for (const auto& [name, port] : ports)
+        for (const auto& [key, said] : port.settings) {
+            if (out.ports_left_out.contains(name))
+                account().nothing_in(*said.item, "interface", "of a port that is left out");
+            else if (said.negated)
+                account().taken(*said.item, "the default");
+        }
     for (const auto& [name, bundle] : bundles)
         for (const auto& [key, said] : bundle.settings)
             account().nothing_in(*said.item, "interface: " + section_of(said.item->word),

@@ -186,15 +186,16 @@ class Watchdog {
     void take_port(const std::string& name, PortConfig& port) {
         const Settings& settings = in_.settings_of(name);
         bool watched = watches_;
-        if (const Said* said = find_said(settings, watchdog_key)) {
-            watched = !said->negated;
-            in_.account().taken(*said->item,
-                                key_of_port(name, "watchdog.action") + (watched ? " is on" : " = \"off\""));
-        }
         if (const Said* said = find_said(settings, std::string(watchdog_key) + " port timer");
             said != nullptr && !said->negated) {
             watched = true;
             read_timer(*said, port);
+        }
+        // A port's default, which EOS may print: without a timeout nothing is watched.
+        if (const Said* said = find_said(settings, watchdog_key)) {
+            watched = watched && !said->negated;
+            in_.account().taken(*said->item,
+                                key_of_port(name, "watchdog.action") + (watched ? " is on" : " = \"off\""));
         }
         for (const auto& [key, said] : settings)
             if (key.starts_with(watchdog_key)) in_.cli.out.note(port, Aspect::watchdog, *said.item);

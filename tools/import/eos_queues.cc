@@ -207,14 +207,14 @@ class EosQueues {
         if (made.empty()) return;
         port.queue[n].wred = made;
         in_.cli.out.note(port, Aspect::marking, ecn != nullptr ? *ecn->item : *drop->item);
-        const WredCurveConfig& curve = ecn != nullptr && drop != nullptr ? profile.ect : profile.green;
-        for (const Said* said : {ecn, drop})
-            if (said != nullptr)
-                in_.account().taken(
-                    *said->item,
-                    fmt::format("{} = \"{}\": {} from {} to {} bytes", key_of_queue(name, n, "wred"), made,
-                                said == ecn ? "marks" : "drops", curve.min_bytes.value_or(0),
-                                curve.max_bytes.value_or(0)));
+        for (const Said* said : {ecn, drop}) {
+            if (said == nullptr) continue;
+            const WredCurveConfig& curve = said == ecn && drop != nullptr ? profile.ect : profile.green;
+            in_.account().taken(
+                *said->item, fmt::format("{} = \"{}\": {} from {} to {} bytes", key_of_queue(name, n, "wred"),
+                                         made, said == ecn ? "marks" : "drops", curve.min_bytes.value_or(0),
+                                         curve.max_bytes.value_or(0)));
+        }
     }
 
     Eos& in_;
@@ -239,7 +239,10 @@ bool take_eos_queue_body(Eos& in, const Item& section, Settings& into) {
     for (const auto& member : section.members) {
         auto matched = match_statement(*member, queue_rules);
         if (!matched) {
-            in.account().nothing(*member, "Sluice's queues have none of it");
+            if (starts_with_words(member->word, "no") || starts_with_words(member->word, "default"))
+                in.account().taken(*member, "EOS's default");
+            else
+                in.account().nothing(*member, "Sluice's queues have none of it");
             continue;
         }
         for (const ClassId n : list)

@@ -254,7 +254,7 @@ bool NxosPolicies::each_class(const Said& reference,
                     const auto cos = parse_integer(pause.peek());
                     if (!cos || *cos >= classes) continue;
                     number = static_cast<ClassId>(*cos);
-                    in_.account().assumed(
+                    in_.account().assumed_alone(
                         *member, fmt::format("class {}, by its pfc-cos: there is no class-map {}", *cos,
                                              in_quotes(words.peek())));
                 }

@@ -78,7 +78,7 @@ class PfcReader {
             if (!words.take("priority-flow-control")) continue;
             const Said said{statement.get(), no, words.rest()};
             if (words.take("watch-dog-interval"))
-                on_ = read_on(said, words.peek());
+                on_ = read_on(said, words.peek(), interval_);
             else if (words.take("watch-dog"))
                 read_timers(said, words);
             else if (words.take("auto-restore multiplier") || words.take("fixed-restore multiplier"))
@@ -87,10 +87,8 @@ class PfcReader {
                 in_.account().nothing(*statement, "Sluice's watchdog has none of it");
         }
         WatchdogConfig& all = in_.cli.config().watchdog;
-        const Duration detection = interval_ * static_cast<std::int64_t>(shutdown_);
-        const Duration restoration = interval_ * static_cast<std::int64_t>(restore_);
-        all.detection = std::clamp(detection, WatchdogConfig::min_detection, WatchdogConfig::max_detection);
-        all.restoration = std::clamp(restoration, milliseconds(100), seconds(60));
+        all.detection = detection_of(interval_);
+        all.restoration = restoration_of(interval_);
         if (is_used_)
             in_.account().assumed(
                 "priority-flow-control watch-dog",
@@ -101,10 +99,18 @@ class PfcReader {
                     restore_));
     }
 
+    Duration detection_of(Duration interval) const {
+        return std::clamp(interval * static_cast<std::int64_t>(shutdown_), WatchdogConfig::min_detection,
+                          WatchdogConfig::max_detection);
+    }
+    Duration restoration_of(Duration interval) const {
+        return std::clamp(interval * static_cast<std::int64_t>(restore_), milliseconds(100), seconds(60));
+    }
+
     // "on", "off"; a number is an interval, which people write there.
-    bool read_on(const Said& said, std::string_view word) {
+    bool read_on(const Said& said, std::string_view word, Duration& interval) {
         if (const auto ms = parse_integer(word); ms && *ms >= 1 && *ms <= 60'000) {
-            interval_ = milliseconds(static_cast<std::int64_t>(*ms));
+            interval = milliseconds(static_cast<std::int64_t>(*ms));
             is_used_ = true;
             in_.account().assumed(*said.item, "on, and its interval in ms: NX-OS has on or off here");
             return true;
@@ -158,7 +164,12 @@ class PfcReader {
     void watch(const std::string& name, PortConfig& port) {
         bool on = on_;
         if (const Said* said = find_said(in_.settings_of(name), interval_key)) {
-            on = read_on(*said, said->arguments().peek());
+            Duration interval = interval_;
+            on = read_on(*said, said->arguments().peek(), interval);
+            if (interval != interval_) {
+                port.watchdog.detection = detection_of(interval);
+                port.watchdog.restoration = restoration_of(interval);
+            }
             in_.cli.out.note(port, Aspect::watchdog, *said->item);
         }
         port.watchdog.action = on ? WatchdogAction::drop : WatchdogAction::off;

@@ -264,8 +264,10 @@ class StatementReader {
             if (!is_gone) skip_to({&mark, 1}, false);
             return;
         }
-        if (is_any(statement, {"comment", "action bash", "code"})) skip_to_eof();
-        if (is_any(statement, {"certificate"})) skip_hexadecimal();
+        // With words behind it, `action bash` and `comment` are whole.
+        if (statement == "comment" || statement == "action bash" || starts_with_words(statement, "code"))
+            skip_to_eof();
+        if (starts_with_words(statement, "certificate")) skip_hexadecimal();
     }
 
     void skip_to_eof() {
