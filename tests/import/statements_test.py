@@ -192,8 +192,11 @@ class Classes(Statements):
             self.assertEqual(self.value(config, port, "trust"), None)
             self.says(account, 'assumed: trust = "dscp": a packet\'s PCP counts where it has no DSCP')
             self.never_says(account, "one more way to match")
-        _, _, account = self.policy(both.replace("match-any", "match-all"), ("A", 5))
+        all_of = both.replace("match-any", "match-all")
+        _, _, account = self.policy(all_of + all_of, ("A", 5), ("B", 5))  # a paste has it twice
         self.assertEqual(sum("one more way to match" in line for line in account), 2)
+        for line in (1, 4, 7, 10):
+            self.says(account, f":{line}:1: ", "taken: packets of class 5")
 
     def test_classes_and_policies_of_other_types_are_others(self):
         other = "class-map type control-plane match-any R\n  match dscp 1\nclass-map type qos match-any R\n  match dscp 26\n"
@@ -224,12 +227,22 @@ class Text(Statements):
                      port + "management ssh\n   comment\n   interface Ethernet9\n   EOF\n", "event-handler A\n   action bash echo one\n" + port + "event-handler B\n   action bash\n      interface Ethernet8\n      EOF\n",
                      "code unit X\ninterface Ethernet9\nEOF\n" + port, "interface Ethernet1\n\tmtu 9000\n", "interface Ethernet1\n        description a\n\tmtu 9000\n", "interface Ethernet1\n   mtu 8000\n   mtu \\\n 9000\n",
                      "interface Ethernet1\n   mtu 9000 !! of all\n", "interface Ethernet1\nmtu 9000\nend\nmtu 7000\n", "interface Ethernet1\nmtu 9000\n!\nmtu 7000\n", "interface Ethernet1\nmtu 9000\nexit\nmtu 7000\n",
-                     "leaf(config)#interface Ethernet1\nleaf(config-if-Et1)#mtu 9000\nleaf(config)#mtu 7000\n", "interface Ethernet1\n   mtu 9000\n  exit\nmtu 7000\n",
+                     "leaf(config)#interface Ethernet1\nleaf(config-if-Et1)#mtu 9000\nleaf(config)#mtu 7000\n", "interface Ethernet1\n   mtu 9000\n  exit\nmtu 7000\n", "interface Ethernet1\n shutdown\n   mtu 9000\n", "interface Ethernet1\n mtu 9000\n   bandwidth 10\n  mtux\n", "interface Ethernet1\n   evpn ethernet-segment\n      identifier 1\n   mtu 9000\n",
                      "interface Ethernet1\n   tx-queue 3\n      no priority\n   mtu 9000\n", "interface Ethernet1\n   tx-queue 3\n   mtu 9000\n", "interface Ethernet1\ntx-queue 3\nno priority\nexit\nmtu 9000\n"):
             with self.subTest(text):
                 self.same(text)
+        _, _, account = self.read("interface Ethernet1\n mtu 9000\n   bandwidth 10\n")
+        self.says(account, ":3:4: interface: bandwidth: no counterpart")
         _, config, _ = self.read("interface Ethernet1\n   tx-queue 3\n      no priority\n   !\n   tx-queue 4\n      bandwidth percent 5\ntx-queue 5\n")
         self.assertEqual([self.value(config, "Ethernet1", "queue", str(n), "scheduler") for n in (3, 4)], ["dwrr", "strict"])
+
+    def test_a_file_without_ports_has_a_fate_for_each_line(self):
+        text = "system qos\n  service-policy type queuing output O\n  no service-policy type qos input P\nsnmp-server a\n"
+        _, config, account = self.read(text, "nxos", status=importer.REFUSED)
+        self.says(account, ": wrong: has no ports")
+        self.says(account, ":2:3: system qos: no counterpart: no port goes by it")
+        self.says(account, ":3:3: ", "taken: NX-OS's default")
+        self.says(account, ":4:1: snmp-server: no counterpart")
 
     def test_places_are_those_of_the_words(self):
         _, _, account = self.read("leaf(config-if-Et1)# interface Ethernet1\n\t mtu \\\n   9000\n")

@@ -48,10 +48,10 @@ void Account::add(Fate fate, const Item& node, std::string what, std::string rem
     lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
 }
 
-void Account::add_alone(Fate fate, const Item& node, std::string what) {
+void Account::add_alone(Fate fate, const Item& node, std::string what, std::string remedy) {
     if (node.accounted) return;
     node.accounted = true;
-    lines_.push_back({fate, node.place, node.path(), std::move(what)});
+    lines_.push_back({fate, node.place, node.path(), std::move(what), std::move(remedy)});
 }
 
 void Account::nothing_in(const Item& node, const std::string& section, const std::string& why) {

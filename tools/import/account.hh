@@ -73,6 +73,9 @@ class Account {
     void assumed_alone(const Item& node, std::string what) {
         add_alone(Fate::assumed, node, std::move(what));
     }
+    void wrong_alone(const Item& node, std::string why, std::string remedy) {
+        add_alone(Fate::wrong, node, std::move(why), std::move(remedy));
+    }
     // Lines of a file that are none of Sluice's business: the node and each one below it that nothing has
     // been told of, under the name of their section, by which the summary counts them.
     void nothing_in(const Item& node, const std::string& section, const std::string& why);
@@ -102,7 +105,7 @@ class Account {
 
   private:
     void add(Fate fate, const Item& node, std::string what, std::string remedy = {});
-    void add_alone(Fate fate, const Item& node, std::string what);
+    void add_alone(Fate fate, const Item& node, std::string what, std::string remedy = {});
     void find_rest(const Item& node);
 
     std::vector<Line> lines_;

@@ -84,8 +84,8 @@ struct Cli {
 
 // class-map and policy-map of type qos: which DSCPs and PCPs have which class. A class-map's packets.
 struct PacketClass {
-    const Item* item = nullptr;
-    std::uint64_t dscps = 0;  // a bit each
+    std::vector<const Item*> items{};  // a file may have one several times
+    std::uint64_t dscps = 0;           // a bit each
     std::uint8_t pcps = 0;
     bool takes_all = false;
 };

@@ -82,7 +82,7 @@ void Classifier::read_class(const Item& section, StatementWords words) {
     const std::string_view name = words.next();
     cli_.out.names.taken.insert(std::string(name));
     PacketClass& packets = classes_[std::string(name)];
-    packets.item = &section;
+    packets.items.push_back(&section);
     bool first = packets.dscps == 0 && packets.pcps == 0;
     for (const auto& member : section.members) {
         StatementWords match(member->word);
@@ -115,7 +115,8 @@ void Classifier::read_match(const Item& statement, PacketClass& into, bool first
             if ((*values >> n & 1U) != 0) dscps |= std::uint64_t{0xFF} << (8 * n);
         values = dscps;
     }
-    if (all && !first)
+    const bool is_there = is_pcp ? (*values & ~std::uint64_t{into.pcps}) == 0 : (*values & ~into.dscps) == 0;
+    if (all && !first && !is_there)
         cli_.account().assumed(statement, "as one more way to match: Sluice's classes have one field each");
     if (is_pcp)
         into.pcps = static_cast<std::uint8_t>(into.pcps | *values);
@@ -124,7 +125,7 @@ void Classifier::read_match(const Item& statement, PacketClass& into, bool first
 }
 
 const PacketClass* Classifier::class_of(std::string_view name) {
-    static const PacketClass all{nullptr, all_dscps, 0xFF, true};
+    static const PacketClass all{{}, all_dscps, 0xFF, true};
     if (name == "class-default") return &all;
     const auto found = classes_.find(name);
     return found == classes_.end() ? nullptr : &found->second;
@@ -139,15 +140,15 @@ void Classifier::set_classes(const PacketClass& packets, ClassId tc, MapConfig& 
             map.pcp_to_tc[n] = tc;
     dscps |= packets.dscps;
     pcps = static_cast<std::uint8_t>(pcps | packets.pcps);
-    if (packets.item == nullptr) return;
-    used_.insert(packets.item);
-    for (const auto& member : packets.item->members) {
-        std::string what = fmt::format("class {}:", tc);
-        if (packets.dscps != 0) what += " dscp_to_tc " + list_text(packets.dscps);
-        if (packets.pcps != 0) what += " pcp_to_tc " + list_text(packets.pcps);
-        if (starts_with_words(member->word, "match")) cli_.account().taken(*member, what);
+    std::string what = fmt::format("class {}:", tc);
+    if (packets.dscps != 0) what += " dscp_to_tc " + list_text(packets.dscps);
+    if (packets.pcps != 0) what += " pcp_to_tc " + list_text(packets.pcps);
+    for (const Item* section : packets.items) {
+        used_.insert(section);
+        for (const auto& member : section->members)
+            if (starts_with_words(member->word, "match")) cli_.account().taken(*member, what);
+        cli_.account().taken_alone(*section, fmt::format("packets of class {}", tc));
     }
-    cli_.account().taken_alone(*packets.item, fmt::format("packets of class {}", tc));
 }
 
 bool Classifier::apply(std::string_view policy, MapConfig& map, Trust& trust) {
@@ -211,8 +212,9 @@ void Classifier::tell_unused() {
             if (!used_.contains(section))
                 cli_.account().nothing_in(*section, "policy-map", "no port goes by it");
     for (const auto& [name, packets] : classes_)
-        if (!used_.contains(packets.item))
-            cli_.account().nothing_in(*packets.item, "class-map", "no policy that a port goes by has it");
+        for (const Item* section : packets.items)
+            if (!used_.contains(section))
+                cli_.account().nothing_in(*section, "class-map", "no policy that a port goes by has it");
 }
 
 }  // namespace sluice::import

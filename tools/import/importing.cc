@@ -252,7 +252,7 @@ tl::expected<Importing, ReadError> import_text(const std::string& given, std::op
         import_cumulus(root, imported);
     }
     if (imported.config.ports.empty() && !imported.account.has(Fate::wrong))
-        imported.account.wrong(root, "has no ports", "give the whole of the switch's configuration");
+        imported.account.wrong_alone(root, "has no ports", "give the whole of the switch's configuration");
     finish(imported);
     imported.account.close(root);
     imported.document = std::move(*document);

@@ -302,6 +302,12 @@ void import_nxos(const Item& root, Importing& out) {
     take_nxos_queues(in);
     take_nxos_pfc(in);
     cli.take_routes();
+    for (const auto& [key, said] : in.system) {
+        if (said.negated)
+            out.account.taken(*said.item, "NX-OS's default");
+        else
+            out.account.nothing_in(*said.item, "system qos", "no port goes by it");
+    }
     cli.tell_rest();
 }
 

@@ -308,6 +308,12 @@ class StatementReader {
             open_.pop_back();
         }
         separated_ = false;
+        // A line that is deeper than the one before it by mistake, and belongs to the section of both.
+        while (open_.size() > 1 && kind_of(open_.back().item->word) == nullptr) {
+            const SectionKind* of_both = kind_of(open_[open_.size() - 2].item->word);
+            if (!may_hold(of_both, statement) && !may_hold(of_both, open_.back().item->word)) break;
+            open_.pop_back();
+        }
         if (!open_.empty() && open_.back().indent < indent) open_.back().has_deeper = !open_.back().is_flat;
         if (open_.size() >= max_depth)
             return ReadError{place, {}, fmt::format("nested deeper than {}", max_depth), {}};
