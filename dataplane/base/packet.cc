@@ -4,6 +4,7 @@
 #include <rte_mbuf_dyn.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -79,6 +80,22 @@ bool make_contiguous(Packet* packet, std::uint32_t bytes) {
         }
     }
     return true;
+}
+
+void cut_packet(Packet* packet, std::uint32_t bytes) {
+    packet->pkt_len = bytes;
+    packet->nb_segs = 1;
+    Packet* last = packet;
+    while (last->data_len < bytes) {
+        bytes -= last->data_len;
+        last = last->next;
+        ++packet->nb_segs;
+    }
+    last->data_len = static_cast<std::uint16_t>(bytes);
+    for (Packet* rest = std::exchange(last->next, nullptr); rest != nullptr;) {
+        Packet* segment = std::exchange(rest, rest->next);
+        rte_pktmbuf_free_seg(segment);
+    }
 }
 
 }  // namespace sluice

@@ -106,6 +106,10 @@ Packet* make_packet(rte_mempool* pool, std::span<const std::uint8_t> bytes, bool
 // small.
 bool make_contiguous(Packet* packet, std::uint32_t bytes);
 
+// Frees the frame's bytes behind the first `bytes`, in [1, pkt_len] and there: a packet that describes its
+// frame (described.hh) then describes nothing more.
+void cut_packet(Packet* packet, std::uint32_t bytes);
+
 inline std::uint32_t data_bytes_of(rte_mempool* pool) {
     return rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 }

@@ -8,9 +8,9 @@
 
 namespace sluice {
 
-inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent = false) {
-    PacketMeta& info = meta(packet);
-    if (sent) info.cells = 0;
+// Mirrors, records and counts a packet that goes no further as it is.
+inline void count_drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent = false) {
+    const PacketMeta& info = meta(packet);
     note_drop(worker, packet, reason, sent);
     auto& counters = worker.drops[info.ingress_port];
     counters.all[static_cast<std::size_t>(reason)].add(1);
@@ -18,11 +18,22 @@ inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool 
         counters.lossless[static_cast<std::size_t>(reason)].add(1);
         worker.lossless_drops.add(1);
     }
+}
+
+// Frees a packet that was counted.
+inline void discard(WorkerContext& worker, Packet* packet, DropReason reason) {
+    const PacketMeta& info = meta(packet);
     if (info.observed != 0) [[unlikely]]
-        post_drop(worker, info, reason);
+        post_drop(worker, info, {reason});
     if (info.cells != 0)
         worker.shared.releases.post(worker.id, info.ingress_port, info.priority_group, info.cells);
     rte_pktmbuf_free(packet);
+}
+
+inline void drop(WorkerContext& worker, Packet* packet, DropReason reason, bool sent = false) {
+    if (sent) meta(packet).cells = 0;
+    count_drop(worker, packet, reason, sent);
+    discard(worker, packet, reason);
 }
 
 }  // namespace sluice

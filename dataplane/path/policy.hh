@@ -16,6 +16,7 @@
 #include "lib/frame/flow_hash.hh"
 #include "lib/frame/parse.hh"
 #include "lib/frame/parse_usual.hh"
+#include "lib/frame/trim.hh"
 #include "lib/pfc/pfc_generator.hh"
 #include "lib/pfc/pfc_watchdog.hh"
 #include "lib/punt/punt.hh"
@@ -151,6 +152,7 @@ struct Policy {
     std::array<PoolLimits, max_pools> egress_pools{};
     std::vector<PortPolicy> ports;
     std::vector<WredProfile> wred;
+    std::vector<TrimPolicy> trim;  // by port; empty: no queue trims
     // Tables that control keeps, and changes only while every worker runs a policy that names others.
     const Fib* fib = nullptr;
     std::span<const NextHopGroup> next_hop_groups;

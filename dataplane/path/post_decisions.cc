@@ -137,7 +137,7 @@ void post_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn
     if (is_recorded(info)) post(worker, key_of(info), worker.now, drawn);
 }
 
-void post_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason) {
+void post_drop(WorkerContext& worker, const PacketMeta& info, const Dropped& dropped) {
     if (is_counted(info)) {
         // Each side has its own counter; a worker that owns both may use either.
         if (worker.shared.owner[info.ingress_port] == worker.id)
@@ -145,7 +145,7 @@ void post_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason)
         else
             worker.shared.fill->left(place_of(info), info.cells);
     }
-    if (is_recorded(info)) post(worker, key_of(info), worker.now, Dropped{reason});
+    if (is_recorded(info)) post(worker, key_of(info), worker.now, dropped);
 }
 
 void post_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt) {

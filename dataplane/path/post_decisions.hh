@@ -44,8 +44,8 @@ void record_enqueue(WorkerContext& worker, const PortContext& port, const Packet
                     PoolBursts& pools);
 // WRED or ECN has drawn for the packet, with any outcome: a mark, a drop or nothing.
 void post_mark(WorkerContext& worker, const PacketMeta& info, const Drawn& drawn);
-// Called by drop(), before the packet's cells are posted as released.
-void post_drop(WorkerContext& worker, const PacketMeta& info, DropReason reason);
+// Before the packet's cells are posted as released.
+void post_drop(WorkerContext& worker, const PacketMeta& info, const Dropped& dropped);
 // Control has been given the packet.
 void post_punt(WorkerContext& worker, const PacketMeta& info, PuntClass punt);
 // The use of a group at XOFF or XON, and the queues that hold its counted cells.

@@ -32,6 +32,12 @@ struct QueueCounters {
     }
 };
 
+// Packets that a queue refused and trimmed, by what became of their short forms.
+struct TrimCounters {
+    Counter sent;     // the queue of trimmed packets took them
+    Counter dropped;  // it refused them, too
+};
+
 struct GroupCounters {
     Counter dropped;            // refused by the buffer
     Counter headroom_overruns;  // lossless ones among them
@@ -93,7 +99,7 @@ struct ReceiveCounters {
 struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue
     Traffic tx;
     Counter consumed;       // MAC control frames taken in
-    Counter generated;      // frames the worker made: PFC
+    Counter generated;      // frames the worker made: PFC. Those that it trimmed are in `trim`
     Counter lost_on_wire;   // arrived while the link was down
     Counter flaps;          // times the link went down
     Histogram cnp_latency;  // of those sent, from enqueue to dequeue
@@ -106,6 +112,7 @@ struct alignas(64) PortCounters : ReceiveCounters {  // those of its first queue
     Counter replied;                               // frames that control made, likewise
     Counter returned;                              // frames that control had kept, to be routed again
     Counter mirrored;                              // frames of mirrors, sent out of this port
+    std::array<TrimCounters, classes> trim;        // by the queue that refused the packet first
 };
 
 }  // namespace sluice

@@ -283,6 +283,7 @@ Ledger Switch::counted() const {
         sum.tx += counters.tx.packets.get();
         sum.consumed += counters.consumed.get();
         sum.generated += counters.generated.get() + counters.replied.get() + counters.mirrored.get();
+        for (const TrimCounters& trim : counters.trim) sum.generated += trim.sent.get() + trim.dropped.get();
         if (port->wire) sum.generated += port->wire->made.get();
         sum.injected += counters.injected.get() + counters.returned.get();
         for (const Counter& punted : counters.punted) sum.punted += punted.get();

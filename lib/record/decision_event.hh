@@ -163,8 +163,16 @@ struct Departed {
     std::uint32_t frame_bytes = 0;
 };
 
+// The short form of a packet that its queue refused.
+struct Trimmed {
+    std::uint32_t frame_bytes = 0;
+    ClassId queue = 0;  // that it asked, of the same port
+    bool sent = false;  // that queue took it
+};
+
 struct Dropped {
     DropReason reason = DropReason::none;
+    std::optional<Trimmed> trimmed{};
 };
 
 // Handed to control instead of being forwarded.

@@ -32,6 +32,8 @@ FLOW = '[[flow]]\nfrom = "p1"\nto = "p2"\n'
 
 def route(prefix, via):
     return f'[[route]]\nprefix = "{prefix}"\nvia = {via}\n'
+LOSSY = '[default]\nqos = "lossy"\n'
+TRIM = '[default.queue.3]\non_full = "trim"\n[trimming]\ndscp = 11\n'
 
 
 FOUND = {
@@ -140,6 +142,17 @@ FOUND = {
     "subnet-overlap": '[port.p1]\naddress = ["10.0.0.1/8"]\n[port.p2]\naddress = ["10.9.9.9/24"]\n',
     "tap-twice": REAL + '[kernel]\ntaps = true\n[port.a-name-of-fifteen]\ndevice = "net_null0"\n'
                         '[port.a-name-of-fifteen2]\ndevice = "net_null1"\n',
+    "trim-acks": LOSSY + TRIM + '[default.map]\nroce_tc = "dscp"\ndscp_to_tc = {"11" = 5, "26" = 3}\n' + HOSTS,
+    "trim-class": LOSSY + TRIM + '[default.map]\ndscp_to_tc = {"11" = 4, "26" = 3}\n[default.queue.4]\non_full = "trim"\n' + TWO,
+    "trim-described": LOSSY + TRIM + 'size = 257\n' + HOSTS + 'payload = "described"\n',
+    "trim-dscp": LOSSY + '[default.queue.3]\non_full = "trim"\n' + PORT,
+    "trim-group-limit": LOSSY + TRIM + '[default.priority_group.3]\nstatic_th = "1KB"\n' + PORT,
+    "trim-lossless": TRIM + PORT,
+    "trim-never": LOSSY + TRIM + 'trimmable_dscp = [48]\n' + PORT,
+    "trim-other-traffic": LOSSY + TRIM + '[default.queue.0]\non_full = "trim"\n[default.map]\ndscp_to_tc = {"11" = 5}\n' + PORT,
+    "trim-own-queue": LOSSY + TRIM + '[default.map]\ndscp_to_tc = {"11" = 3}\n' + PORT,
+    "trim-roce-tc": LOSSY + TRIM + '[default.map]\nroce_tc = 3\ndscp_to_tc = {"11" = 5}\n' + PORT,
+    "trim-size": LOSSY + TRIM + 'size = 64\n' + PORT,
     "turn-long": 'virtual.turn = "2ms"\n' + PORT,
     "watchdog-honest-pause": '[buffer]\nsize = "32MB"\n[port.p1]\nspeed = "1G"\n',
     "watchdog-poll": '[watchdog]\npoll = "10ms"\n' + PORT,

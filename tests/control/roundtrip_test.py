@@ -11,7 +11,7 @@ SEED = 20
 ROUNDS, BATCH = (400, 50) if control.loopback.LONG else (60, 50)
 
 GOOD = {
-    "string": ["lossless", "lossy", "semi-lossless", "steep", "linear", "none", "sonic", "mine", "default", "obey", "ignore"],
+    "string": ["lossless", "lossy", "lossy-trim", "trim", "drop", "semi-lossless", "steep", "linear", "none", "sonic", "mine", "default", "obey", "ignore"],
     "other": [True, False, 0, 1, 3, 7, 50, 9100, "10KB", "150KB", "1.5MB", "200ms", "500ms", "10us", "10G", "100G", "5m", "1%", "50ppm",
               "dscp", "pcp", "port", "strict", "dwrr", "drop", "alert", "off", "dequeue", "enqueue", "sojourn", "symmetric", "asymmetric"],
     "lists": ["[3]", "[3, 4]", "[]", '["10.0.0.1/24"]', '{"26" = 3}', '["h0"]'],

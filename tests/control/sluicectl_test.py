@@ -317,7 +317,7 @@ class Ctl(Case):
         self.assertEqual(complete("neigh", "add", "10.0.2.9", "dev", ""), ["h0", "h1", "h2"])
         self.assertEqual(complete("config", "get", "watchdog.d"), ["watchdog.detection"])
         self.assertEqual(complete("set", "port.h1.qo"), ["port.h1.qos"])
-        self.assertEqual(complete("set", "port.h1.qos", "l"), ["lossless", "lossy"])
+        self.assertEqual(complete("set", "port.h1.qos", "l"), ["lossless", "lossy", "lossy-trim"])
         self.assertEqual(complete("set", "port.h1.promiscuous", "t"), ["true"])
         self.assertEqual(complete("set", "port.h9.qos", "l"), [])
         self.assertEqual(complete("set", "port.h1.q"), ["port.h1.qos", "port.h1.queue."])

@@ -123,8 +123,8 @@ for _reason in REFUSED:
 class Accounts(loopback.Case):
     def test_every_reason_of_the_catalogue_is_tried(self):
         elsewhere = {"ingress_limit", "headroom_overrun", "queue_limit", "wred_drop", "watchdog_drop", "punt_rate", "punt_full", "impaired",
-                     "unresolved_timeout"}
-        # class Buffer below, timing_test.py, ecn_test.py, ../fault, responder_test.py, ../netns/kernel_test.py
+                     "unresolved_timeout", "trim_limit"}
+        # class Buffer below, timing_test.py, ecn_test.py, ../fault, responder_test.py, ../netns/kernel_test.py, trim_test.py
         self.assertEqual(sorted(REFUSED), sorted(set(REASONS) - elsewhere))
 
     def test_each_frame_has_its_own_reason_when_all_come_together(self):

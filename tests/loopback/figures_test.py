@@ -233,6 +233,13 @@ class Reports(loopback.Case):
             self.check(client.call("stats.show"), before)
         self.run_with_metrics(switch, script, "--interactive", balanced=True)
 
+    def trimmed_packets(self):
+        switch = Switch(self, hosts=2)
+        switch.default(qos="lossy-trim")
+        switch.section("port.h1.queue.3", size=0, static_th="1KB")
+        switch.give("h0", [(n, plain(600, dscp=26)) for n in range(10)])
+        self.check(switch.run().report)
+
     def the_real_clock(self):
         switch = Switch(self, hosts=1, device="net_null{n}", clock="real")
         switch.port("h0", rx_queues=3)
@@ -243,7 +250,8 @@ class Reports(loopback.Case):
         self.run_with_metrics(switch, script)
 
     def test_a_row_for_every_leaf_and_a_leaf_for_every_row(self):
-        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.a_wire, self.the_real_clock):
+        for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.a_wire, self.trimmed_packets,
+                     self.the_real_clock):
             with self.subTest(part.__name__):
                 part()
         unmet = [figure.path for figure in self.catalogue.figures if figure not in self.met]

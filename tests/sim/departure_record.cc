@@ -28,7 +28,7 @@ void DepartureRecord::record(const Departure& departure) {
                                      std::uint64_t{departure.from} << 8 | departure.flow,
                                      departure.sequence << 2 | static_cast<unsigned>(departure.ecn)})
         digest_ = scramble(digest_ ^ word);
-    Seen& seen = seen_[{departure.from, departure.flow}];
+    Seen& seen = (departure.trimmed ? seen_trimmed_ : seen_)[{departure.from, departure.flow}];
     if (departure.sequence < seen.next && disorder_.empty())
         disorder_ = "flow " + std::to_string(departure.flow) + " of port " + std::to_string(departure.from) +
                     ": frame " + std::to_string(departure.sequence) + " after " +

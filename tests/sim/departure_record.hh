@@ -16,6 +16,8 @@
 
 namespace sluice::sim {
 
+constexpr std::uint8_t trimmed_dscp = 11;  // of no flow
+
 struct Departure {
     Time at;
     std::uint32_t bytes;
@@ -23,6 +25,7 @@ struct Departure {
     std::uint8_t flow;
     std::uint64_t sequence;
     Ecn ecn;
+    bool trimmed = false;  // it has trimmed_dscp
 };
 
 struct SentPause {
@@ -35,7 +38,7 @@ class DepartureRecord {
     const std::vector<SentPause>& pauses() const { return pauses_; }
     std::uint64_t departed() const { return departed_; }
     std::uint64_t departed_bytes() const { return departed_bytes_; }
-    std::uint64_t departed(PortId from, std::uint8_t flow) const;
+    std::uint64_t departed(PortId from, std::uint8_t flow) const;  // but for trimmed ones
     std::uint64_t departed_wire_bytes(PortId from) const;
     std::uint64_t digest() const { return digest_; }
     const std::string& disorder() const { return disorder_; }
@@ -50,7 +53,7 @@ class DepartureRecord {
         std::uint64_t next = 0;  // sequence that the next frame has at least
         std::uint64_t frames = 0;
     };
-    std::map<std::pair<PortId, std::uint8_t>, Seen> seen_;
+    std::map<std::pair<PortId, std::uint8_t>, Seen> seen_, seen_trimmed_;  // these overtake the others
     std::map<PortId, std::uint64_t> wire_bytes_from_;
     std::vector<SentPause> pauses_;
     std::uint64_t departed_ = 0;

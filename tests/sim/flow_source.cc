@@ -171,7 +171,8 @@ bool FlowSource::deliver(Packet* packet, Time departure) {
         std::memcpy(&mark, frame_bytes(packet) + mark_at, sizeof mark);
         record_.record(Departure{departure, packet->pkt_len, static_cast<PortId>(mark.from),
                                  static_cast<std::uint8_t>(mark.flow), mark.sequence,
-                                 static_cast<Ecn>(frame_bytes(packet)[l3 + 1] & 3U)});
+                                 static_cast<Ecn>(frame_bytes(packet)[l3 + 1] & 3U),
+                                 frame_bytes(packet)[l3 + 1] >> 2 == trimmed_dscp});
     }
     return false;
 }

@@ -127,6 +127,22 @@ std::string broken_promise(Switch& device, std::uint64_t buffer_cells) {
     return fmt::format("{} cells are promised of a buffer of {}", promised, buffer_cells);
 }
 
+// The short form of a packet that a queue refused is sent or refused again.
+std::string broken_trimming(Switch& device) {
+    std::uint64_t trimmed = 0, lost = 0, refused = 0, refused_again = 0;
+    for (PortId id = 0; id < device.port_count(); ++id) {
+        for (const TrimCounters& queue : device.port(id).counters.trim) {
+            trimmed += queue.sent.get() + queue.dropped.get();
+            lost += queue.dropped.get();
+        }
+        refused += device.dropped(id, DropReason::queue_limit);
+        refused_again += device.dropped(id, DropReason::trim_limit);
+    }
+    if (trimmed <= refused && lost == refused_again) return "";
+    return fmt::format("{} packets were trimmed, {} of them refused again; dropped are {} and {}", trimmed,
+                       lost, refused, refused_again);
+}
+
 }  // namespace
 
 // A headroom overrun is only ever for want of headroom.
@@ -180,6 +196,7 @@ std::string Invariants::broken(Switch& device, std::uint64_t buffer_cells, bool 
             if (device.dropped_lossless(id, reason) != 0)
                 return fmt::format("port {}: a lossless packet was refused as {}", id, to_string(reason));
     }
+    if (std::string wrong = broken_trimming(device); !wrong.empty()) return wrong;
     const std::int64_t queued = egress.cells + handed_off_cells(device);
     if (ingress.cells != queued) return fmt::format("groups hold {} cells, queues {}", ingress.cells, queued);
     if (ingress.cells > static_cast<std::int64_t>(buffer_cells))

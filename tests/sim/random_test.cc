@@ -1,6 +1,6 @@
 // Everything at once, seeded: many ports and workers, random sizes and classes, pauses from peers, held
-// queues, changed thresholds, sizes and routes, links that flap, turn grids of 0, 500 ns and 5 us. The
-// invariants hold after every instant, and the number of workers changes nothing.
+// queues, queues that trim, changed thresholds, sizes and routes, links that flap, turn grids of 0, 500 ns
+// and 5 us. The invariants hold after every instant, and the number of workers changes nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "control/config/compile/qos.hh"
+#include "control/report/figures/report_port.hh"
 #include "lib/values/rng.hh"
 #include "tests/sim/random.hh"
 #include "tests/sim/sim_switch.hh"
@@ -67,6 +68,13 @@ class Run {
         return sum;
     }
     std::uint64_t overruns() const { return sim_.dropped(DropReason::headroom_overrun); }
+    TrimCount trimmed() {
+        TrimCount sum;
+        for (unsigned id = 0; id < ports_; ++id)
+            for (const TrimCounters& queue : sim_.device().port(static_cast<PortId>(id)).counters.trim)
+                sum.sent += queue.sent.get(), sum.dropped += queue.dropped.get();
+        return sum;
+    }
 
   private:
     Config make(std::uint64_t seed, unsigned workers) {
@@ -92,6 +100,9 @@ class Run {
             if (random_.one_in(6)) port.peer = PeerKind::ignore;
             thresholds(port, config);
         }
+        config.maps["default"].dscp_to_tc[trimmed_dscp] = 5;
+        config.trimming.dscp = trimmed_dscp;
+        config.trimming.size_bytes = random_.among(std::array<std::uint16_t, 4>{64, 128, 300, 1024});
         enlarge(config);
         routes(config);
         balance(config.load_balance);
@@ -143,6 +154,8 @@ class Run {
             queue.static_bytes.reset();
             if (n != 3) queue.dynamic_th = static_cast<int>(random_.below(6)) - 3;
             queue.size_bytes = random_.below(2) * 1500;
+            if (n == 0) queue.on_full = random_.one_in(2) ? OnFull::trim : OnFull::drop;
+            if (n == 5 && random_.one_in(2)) queue.static_bytes = 2000, queue.dynamic_th.reset();
             queue.weight = static_cast<std::uint8_t>(1 + random_.below(50));
         }
     }
@@ -264,6 +277,7 @@ TEST(Random, invariantsHoldAndWorkersChangeNothing) {
     std::uint64_t delivered = 0;
     std::uint64_t pauses = 0;
     std::uint64_t overruns = 0;
+    TrimCount trimmed;
     for (std::uint64_t seed = first_seed(); seed < first_seed() + runs; ++seed) {
         std::uint64_t digest = 0;
         for (const unsigned workers : {1U, 2U, 4U}) {
@@ -275,12 +289,14 @@ TEST(Random, invariantsHoldAndWorkersChangeNothing) {
             delivered += run.delivered();
             pauses += run.pauses();
             overruns += run.overruns();
+            trimmed += run.trimmed();
         }
     }
     // It is a test only if all of that happened.
     CHECK(delivered > runs * packets / 4);
     CHECK(pauses > runs);
     CHECK(overruns > 0);
+    CHECK(trimmed.sent > runs && trimmed.dropped > runs);
 }
 
 // A link comes back while a group is over its limit and no cell moves; with fewer packets it does not.

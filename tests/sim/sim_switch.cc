@@ -128,6 +128,8 @@ std::uint64_t SimSwitch::digest() {
             const auto priority = static_cast<ClassId>(n);
             add(counters.queue[n].tx.bytes.get());
             add(counters.queue[n].dropped.get());
+            add(counters.trim[n].sent.get());
+            add(counters.trim[n].dropped.get());
             for (const Counter& counter : counters.queue[n].taken) add(counter.get());
             for (const Counter& counter : counters.queue[n].marked) add(counter.get());
             for (const Counter& counter : counters.queue[n].wred_dropped) add(counter.get());

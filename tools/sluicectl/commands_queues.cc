@@ -17,8 +17,20 @@ Answer queue_show(Context& context, const Arguments& arguments) {
     const QueueName wanted =
         arguments.has("QUEUE") ? queue_name(arguments.value("QUEUE"), true) : QueueName{};
     const Look look = ports_at(context, arguments, wanted.port);
-    Table table({"<queue", "sent", "bytes", "dropped", "WRED drops", "marked", "now", "deepest", "wait p50",
-                 "p99", "max"});
+    const bool trims = std::ranges::any_of(look.part, [](const Json& port) {
+        return std::ranges::any_of(port["queues"],
+                                   [](const Json& queue) { return queue.contains("trimmed_packets"); });
+    });
+    std::vector<std::string> heads{"<queue", "sent", "bytes", "dropped", "WRED drops"};
+    std::string figures = "tx_packets tx_bytes dropped_packets wred_dropped_packets ";
+    if (trims) {
+        heads.insert(heads.end(), {"trimmed", "sent trimmed"});
+        figures += "trimmed_packets trim_sent_packets ";
+    }
+    heads.insert(heads.end(), {"marked", "now", "deepest", "wait p50", "p99", "max"});
+    figures +=
+        "ecn_marked_packets occupancy_bytes deepest_bytes latency_ns.p50 latency_ns.p99 latency_ns.max";
+    Table table(heads);
     Json json = Json::object();
     for (const auto& [name, port] : look.part.items())
         for (std::size_t n = 0; n < port["queues"].size(); ++n) {
@@ -29,10 +41,7 @@ Answer queue_show(Context& context, const Arguments& arguments) {
             json[fmt::format("{}.{}", name, n)] = queue;
             if (!used && !wanted.queue) continue;
             const Figures figure("ports.{port}.queues.{queue}", queue, look.seconds);
-            table.row(
-                figure.row(fmt::format("{}.{}", name, n),
-                           "tx_packets tx_bytes dropped_packets wred_dropped_packets ecn_marked_packets "
-                           "occupancy_bytes deepest_bytes latency_ns.p50 latency_ns.p99 latency_ns.max"));
+            table.row(figure.row(fmt::format("{}.{}", name, n), figures));
         }
     return looked(look, std::move(json), table.empty() ? "no queue has been used\n" : table.text());
 }

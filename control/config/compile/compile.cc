@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 
+#include "control/config/compile/trimming.hh"
 #include "control/config/routes/routes.hh"
 #include "control/config/schema/decision_filter.hh"
 #include "dataplane/base/packet_pool.hh"
@@ -160,6 +161,8 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.punt_limit = punt_limits(config.punt);
         policy.ports.push_back(out);
     }
+    if (has_trimming(qos))
+        for (const auto& [name, port] : config.ports) policy.trim.push_back(qos.ports.at(name).trim);
     return policy;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/config/compile/qos_pools.hh"
+#include "control/config/compile/trimming.hh"
 #include "control/config/compile/wred_profiles.hh"
 #include "control/config/schema/findings.hh"
 #include "control/config/schema/values.hh"
@@ -279,6 +280,7 @@ EffectiveQos effective_qos(const Config& config) {
     for (const auto& [name, port] : config.ports) read_port(config, name, port, qos, accounts);
     check_pools(config, qos, accounts);
     check_headroom(config, qos);
+    read_trimming(config, qos);
     return qos;
 }
 }  // namespace sluice

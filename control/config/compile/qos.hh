@@ -14,6 +14,7 @@
 #include "control/config/schema/finding.hh"
 #include "lib/buffer/buffer_limits.hh"
 #include "lib/buffer/cells.hh"
+#include "lib/frame/trim.hh"
 #include "lib/pfc/headroom.hh"
 #include "lib/pfc/pfc_mode.hh"
 #include "lib/queue/scheduler.hh"
@@ -41,6 +42,7 @@ struct EffectivePort {
     std::array<GroupLimits, classes> group;
     std::array<QueueLimits, classes> queue;
     PortSchedule schedule;
+    TrimPolicy trim;                        // of packets that leave here
     std::array<std::string, classes> wred;  // the profile of each queue, by name
     std::array<std::optional<WredProfile>, classes> wred_profile;
     Headroom headroom;                                  // of a lossless group, as computed

@@ -109,6 +109,15 @@ MapConfig sonic_map() {
     return map;
 }
 
+constexpr std::uint8_t preset_trim_dscp = 11;  // as Cumulus Linux has it
+
+// Class 5 is that of trimmed packets: it shares by weight with the data's, so it gets half at most.
+MapConfig trimming_map() {
+    MapConfig map;
+    map.dscp_to_tc[preset_trim_dscp] = 5;
+    return map;
+}
+
 }  // namespace
 
 Preset preset_of(const std::string& name) {
@@ -116,6 +125,7 @@ Preset preset_of(const std::string& name) {
     constexpr std::array<std::uint8_t, classes> usual{50, 50, 50, 50, 50, 50, 0, 0};
     if (name == "semi-lossless") return {0x08, 0x08, PfcMode::semi_lossless, usual, false, "linear"};
     if (name == "lossy") return {0, 0x08, PfcMode::off, usual, false, "linear"};
+    if (name == "lossy-trim") return {0, 0x08, PfcMode::off, usual, false, "linear", 0x08, preset_trim_dscp};
     // SONiC's T0: 15 for the lossless classes, 14 for the others, 7 strict.
     if (name == "sonic-t0")
         return {0x18, 0x18, PfcMode::symmetric, {14, 14, 14, 15, 15, 14, 14, 0}, true, "sonic"};
@@ -126,7 +136,10 @@ MapConfig map_of(const Config& config, const PortConfig& port) {
     const auto found = config.maps.find(port.map);
     const MapConfig map = found != config.maps.end() ? found->second : MapConfig{};
     // The preset brings its own map unless the file has one.
-    if (port.qos == "sonic-t0" && port.map == "default" && map == MapConfig{}) return sonic_map();
+    if (port.map == "default" && map == MapConfig{}) {
+        if (port.qos == "sonic-t0") return sonic_map();
+        if (port.qos == "lossy-trim") return trimming_map();
+    }
     return map;
 }
 

@@ -23,7 +23,9 @@ struct Preset {
     PfcMode mode;
     std::array<std::uint8_t, classes> weight;  // 0: strict
     bool one_ingress_pool;
-    std::string_view wred;  // of the queues of RoCE
+    std::string_view wred;   // of the queues of RoCE
+    std::uint8_t trims = 0;  // queues
+    std::optional<std::uint8_t> trim_dscp{};
 };
 
 // A name that is not a preset's is `lossless`.

@@ -185,10 +185,16 @@ std::string explain_drop(const DecisionRecord& record, const PortNames& ports, c
     }
     if (reason == DropReason::queue_limit && record.enqueued) {
         const Enqueued& at = *record.enqueued;
-        return fmt::format("lossy queue {}.{} held {} in {}, limit {} (pool: {} of {}): {} more did not fit",
-                           ports[place.port], place.number, bytes(record, at.used),
-                           print_count(at.packets, "packet"), bytes(record, at.limit),
-                           bytes(record, at.pool_used), bytes(record, at.pool_size), bytes(record, at.cells));
+        std::string text =
+            fmt::format("lossy queue {}.{} held {} in {}, limit {} (pool: {} of {}): {} more did not fit",
+                        ports[place.port], place.number, bytes(record, at.used),
+                        print_count(at.packets, "packet"), bytes(record, at.limit),
+                        bytes(record, at.pool_used), bytes(record, at.pool_size), bytes(record, at.cells));
+        if (const auto& trimmed = record.dropped->trimmed)
+            text += fmt::format("; its first {} bytes {} queue {}.{}", trimmed->frame_bytes,
+                                trimmed->sent ? "went on by" : "found no room in", ports[place.port],
+                                trimmed->queue);
+        return text;
     }
     if (reason == DropReason::not_for_us && record.arrived)
         return fmt::format("destination MAC is {}, the port's is {}", print_mac(record.arrived->to),
@@ -284,9 +290,14 @@ std::string json_line(const DecisionRecord& record, const PortNames& ports, cons
         if (record.enqueued) line.add(R"(,"queued_ps":{})", (record.end - record.enqueued_at).ps);
         line.add("}}");
     }
-    if (record.dropped)
-        line.add(R"(,"drop":{{"at_ps":{},"reason":"{}","why":"{}"}})", record.end.ps,
+    if (record.dropped) {
+        line.add(R"(,"drop":{{"at_ps":{},"reason":"{}","why":"{}")", record.end.ps,
                  to_string(record.dropped->reason), explain(record, ports, nullptr));
+        if (const auto& trimmed = record.dropped->trimmed)
+            line.add(R"(,"trimmed":{{"bytes":{},"queue":{},"sent":{}}})", trimmed->frame_bytes,
+                     trimmed->queue, trimmed->sent);
+        line.add("}}");
+    }
     if (record.punted)
         line.add(R"(,"punt":{{"at_ps":{},"class":"{}"}})", record.end.ps, to_string(record.punted->punt));
     line.add("}}");

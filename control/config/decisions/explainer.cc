@@ -277,6 +277,11 @@ std::string Explainer::advice_for(const DropSpell& drop, const std::string& to) 
             return "find out whether the peer obeys pauses; sluiced --check shows how much headroom it needs";
         case DropReason::queue_limit:
             return fmt::format("a higher threshold of the queue of {}, or slower senders", to);
+        case DropReason::trim_limit:
+            return fmt::format(
+                "more weight or a higher threshold for the queue of {} that takes trimmed "
+                "packets, or a smaller trimming.size",
+                to);
         case DropReason::ingress_limit:
             return "a higher threshold of the group, or slower senders";
         case DropReason::wred_drop:
@@ -305,6 +310,21 @@ std::string flow_text(const FlowKey& flow) {
 
 }  // namespace
 
+// What became of the packets that these queues have trimmed.
+void Explainer::tell_trimmed(const DropSpell& drop, RecordedWhy& why) const {
+    std::uint64_t sent = 0, dropped = 0;
+    drop.to.for_each([&](PortId port) {
+        for_each_class(drop.queues, [&](ClassId n) {
+            sent += all_.ports[port].queue[n].trim_sent;
+            dropped += all_.ports[port].queue[n].trim_dropped;
+        });
+    });
+    if (sent + dropped != 0)
+        why.details.push_back(
+            fmt::format("since the start {} were trimmed there: {} went on, and {} found no room again",
+                        packets_text(sent + dropped), grouped_text(sent), grouped_text(dropped)));
+}
+
 RecordedWhy Explainer::explain(const DropSpell& drop) const {
     RecordedWhy why = about("dropped", to_string(drop.reason), drop.packets, drop.first, drop.last);
     why.lossless = drop.lossless;
@@ -324,6 +344,7 @@ RecordedWhy Explainer::explain(const DropSpell& drop) const {
     if (drop.lossless != 0 && in_all > drop.lossless)
         why.details.push_back(fmt::format("since the start {} lossless packets that came in by {} were",
                                           grouped_text(in_all), ports(drop.from)));
+    if (drop.reason == DropReason::queue_limit) tell_trimmed(drop, why);
     why.advice = advice_for(drop, to);
     return why;
 }

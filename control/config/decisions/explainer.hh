@@ -27,6 +27,7 @@ class Explainer {
     RecordedWhy explain(const LinkChanges& changes) const;
 
   private:
+    void tell_trimmed(const DropSpell& drop, RecordedWhy& why) const;
     RecordedWhy about(std::string_view verdict, std::string_view reason, std::uint64_t count, Time first,
                       Time last) const {
         RecordedWhy why;

@@ -24,6 +24,8 @@ struct RecordedPort {
         Rate max_rate{};                                // 0: none
         // Packets that it has sent: all, those that were marked in it, those that came without ECT.
         std::uint64_t sent = 0, marked = 0, not_ect = 0;
+        // Packets that it refused and trimmed, by what became of their short forms.
+        std::uint64_t trim_sent = 0, trim_dropped = 0;
     };
 
     std::string name;

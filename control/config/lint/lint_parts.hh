@@ -44,7 +44,8 @@ void check_marking(const Config& config, const EffectiveQos& qos, Findings& find
 void check_minimums(const EffectiveQos& qos, Findings& findings);  // lint_rates.cc
 void check_mirror_classes(const Config& config, const EffectiveQos& qos, Findings& findings);
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
-                      Findings& findings);  // lint_pauses.cc
+                      Findings& findings);                                               // lint_pauses.cc
+void check_trimming(const Config& config, const EffectiveQos& qos, Findings& findings);  // lint_trimming.cc
 
 // Delays of CNPs that leave by a port in a class; no words: none.
 struct CnpDelay {

@@ -168,6 +168,7 @@ std::vector<Finding> lint_qos(const Config& config, const EffectiveQos& qos) {
     check_host_pauses(config, qos, findings);
     check_host_classes(config, qos, findings);
     check_mirror_classes(config, qos, findings);
+    check_trimming(config, qos, findings);
     return findings.take();
 }
 

@@ -24,6 +24,7 @@
 #include "lib/frame/classify.hh"
 #include "lib/frame/headers.hh"
 #include "lib/frame/ip_address.hh"
+#include "lib/frame/trim.hh"
 #include "lib/peer/faults.hh"
 #include "lib/pfc/pfc_mode.hh"
 #include "lib/pfc/pfc_watchdog.hh"
@@ -107,6 +108,7 @@ struct WredConfig {
 };
 
 enum class QueueScheduler : std::uint8_t { strict, dwrr };
+enum class OnFull : std::uint8_t { drop, trim };
 
 struct QueueConfig : ThresholdConfig {
     std::optional<std::string> pool;
@@ -117,6 +119,7 @@ struct QueueConfig : ThresholdConfig {
     Rate max_rate{};
     std::optional<std::uint64_t> max_burst_bytes;   // on the wire; absent: two frames of the MTU
     std::optional<std::string> wred;                // a [wred.NAME], or one of wred_profile_names
+    std::optional<OnFull> on_full;                  // what a lossy queue does with packets beyond its limit
     std::optional<std::uint64_t> microburst_bytes;  // absent: the port's
     bool operator==(const QueueConfig&) const = default;
 };
@@ -150,6 +153,7 @@ struct PortConfig {
     Rate shaper{};                                    // 0: none
     std::optional<std::uint64_t> shaper_burst_bytes;  // on the wire; absent: two frames of the MTU
     std::optional<std::uint64_t> microburst_bytes;    // of each queue; 0: none; absent: by speed
+    std::optional<std::uint8_t> trim_dscp;            // of packets trimmed here; absent: the switch's
     Trust trust = Trust::dscp;
     ClassId default_tc = 0;  // with trust = port, and for frames with neither DSCP nor PCP
     std::string map = "default";
@@ -294,6 +298,15 @@ struct PuntConfig {
     bool operator==(const PuntConfig&) const = default;
 };
 
+// Packet trimming (lib/frame/trim.hh) of all queues whose on_full says so.
+struct TrimmingConfig {
+    std::uint16_t size_bytes = TrimPolicy{}.bytes;  // in [min_trim_bytes, max_trim_bytes]
+    std::optional<std::uint8_t> dscp;               // of trimmed packets; absent: none, or the preset's
+    std::optional<ClassId> queue;                   // that takes them; absent: by dscp and the port's map
+    std::optional<std::vector<std::uint8_t>> trimmable_dscp;  // absent: all
+    bool operator==(const TrimmingConfig&) const = default;
+};
+
 struct WatchdogConfig {
     static constexpr Duration min_detection = milliseconds(100), max_detection = seconds(5);
 
@@ -331,6 +344,7 @@ struct Config {
     std::uint32_t cell_bytes = 256;
     std::optional<std::uint32_t> packet_buffer_bytes;  // in [768, 16384]; absent: see the function
     WatchdogConfig watchdog;
+    TrimmingConfig trimming;
     PortConfig port_defaults;  // [default]: the base of every port; ports have their final values
     std::map<std::string, PortConfig, NaturalOrder> ports;
     HostConfig host_defaults;  // [host.default]: likewise of the hosts

@@ -136,6 +136,9 @@ Rows<Config> make_config_rows() {
     rows.nested("kernel", &C::kernel, kernel_rows(), "The kernel of the machine as control plane.");
     rows.nested("watchdog", &C::watchdog, watchdog_rows(),
                 "The PFC watchdog of all ports that say nothing else.");
+    rows.nested("trimming", &C::trimming, trimming_rows(),
+                "Packet trimming: queues with on_full = \"trim\" cut the packets that they have no room for, "
+                "and send their headers on.");
     rows.nested("decisions", &C::decisions, decision_rows(), "Decision records.");
     add_default_section(rows);
     rows.named("pool", &C::pools, pool_rows(), starts_fresh<PoolConfig>, 16,

@@ -84,6 +84,20 @@ Rows<WatchdogConfig> watchdog_rows() {
     return rows;
 }
 
+Rows<TrimmingConfig> trimming_rows() {
+    using T = TrimmingConfig;
+    Rows<TrimmingConfig> rows;
+    rows.key("size", &T::size_bytes, stored_as<std::uint16_t>(size(min_trim_bytes, max_trim_bytes, "128")),
+             "Bytes of a trimmed frame, from its Ethernet header on, without FCS. Shorter frames go whole.");
+    rows.key("dscp", &T::dscp, optional_or(dscp(), "preset"),
+             "DSCP of trimmed packets, which no other packet should have; needed where a queue trims.");
+    rows.key("queue", &T::queue, optional_or(class_id(), "dscp"),
+             "Queue that takes trimmed packets; \"dscp\": that of their DSCP in the map of the port.");
+    rows.key("trimmable_dscp", &T::trimmable_dscp, optional_or(list_of(dscp(), 64), "all"),
+             "DSCPs of packets that may be trimmed; never 48 and 56 (network control), and trimmed ones.");
+    return rows;
+}
+
 Rows<PortWatchdogConfig> port_watchdog_rows() {
     using W = PortWatchdogConfig;
     Rows<PortWatchdogConfig> rows;

@@ -62,8 +62,6 @@ Type<std::uint32_t> path_mtu() {
         "1024", [](const std::uint32_t& mtu) { return roce::valid_mtu(mtu); }, "is not a multiple of 4");
 }
 
-Type<std::uint8_t> dscp() { return integer<std::uint8_t>(0, 63); }
-
 template <class T>
 Type<std::optional<T>> as_cc_has_it(Type<T> type) {
     return optional_or(std::move(type), "auto");

@@ -60,6 +60,9 @@ Rows<QueueConfig> queue_rows() {
              burst_sentence);
     rows.key("wred", &Q::wred, or_preset(name("a WRED profile's name")),
              "The [wred.NAME] that marks and drops, or linear, steep, sonic, none.");
+    rows.key("on_full", &Q::on_full,
+             or_preset(word<OnFull>({{"drop", OnFull::drop}, {"trim", OnFull::trim}})),
+             "What a lossy queue does with packets beyond its limit: drop them, or trim them ([trimming]).");
     rows.key("microburst", &Q::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "port"),
              "Depth in bytes above which the queue bursts; 0: none; \"port\": the port's.");
     return rows;
@@ -155,7 +158,7 @@ Rows<PortConfig> port_rows() {
         optional_or(word<PeerKind>({{"obey", PeerKind::obey}, {"ignore", PeerKind::ignore}}), "auto"),
         "Whether the sender behind a capture file obeys our PFC; \"auto\": yes under the virtual clock. "
         "Under the real clock it has a single FIFO, which stops while a class is paused.");
-    rows.key("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "sonic-t0"}),
+    rows.key("qos", &P::qos, choice({"lossless", "semi-lossless", "lossy", "lossy-trim", "sonic-t0"}),
              "Preset of classes, queues and PFC.");
     rows.key("pfc", &P::pfc, or_preset(list_of(class_id(), classes)), "Priorities that are lossless by PFC.");
     rows.key("pfc_mode", &P::pfc_mode,
@@ -171,6 +174,9 @@ Rows<PortConfig> port_rows() {
              burst_sentence);
     rows.key("microburst", &P::microburst_bytes, optional_or(size(0, max_buffer_bytes, "100KB"), "auto"),
              "Depth in bytes of a microburst; 0: none; \"auto\": what the port sends in 32 us.");
+    rows.key("trim_dscp", &P::trim_dscp, optional_or(dscp(), "trimming"),
+             "DSCP of packets that are trimmed at this port, as at the last hop; \"trimming\": that of "
+             "[trimming].");
     rows.key("trust", &P::trust,
              word<Trust>({{"dscp", Trust::dscp}, {"pcp", Trust::pcp}, {"port", Trust::port}}),
              "Field that gives a packet its traffic class.");

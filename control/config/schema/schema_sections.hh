@@ -14,6 +14,7 @@ Rows<MapConfig> map_rows();
 Rows<PoolConfig> pool_rows();
 Rows<WredConfig> wred_rows();
 Rows<WatchdogConfig> watchdog_rows();
+Rows<TrimmingConfig> trimming_rows();
 Rows<PortWatchdogConfig> port_watchdog_rows();
 void add_host_section(Rows<Config>& rows);
 Rows<HostConfig> common_host_rows();  // but port, address and MAC

@@ -168,6 +168,7 @@ Type<T> integer(T low, T high) {
 }
 
 inline Type<ClassId> class_id() { return integer<ClassId>(0, classes - 1); }
+inline Type<std::uint8_t> dscp() { return integer<std::uint8_t>(0, 63); }
 
 // An enumeration by its words.
 template <class T>

@@ -85,6 +85,7 @@ Config without_surroundings(const Config& all, const PortConfig& port) {
     config.buffer_size_bytes = all.buffer_size_bytes;
     config.cell_bytes = all.cell_bytes;
     config.watchdog = all.watchdog;
+    config.trimming = all.trimming;
     config.pools = all.pools;
     config.wred = all.wred;
     config.maps = all.maps;

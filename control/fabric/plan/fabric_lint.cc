@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "control/config/compile/trimming.hh"
 #include "control/config/lint/judge.hh"
 #include "control/config/lint/lint_parts.hh"
 #include "control/config/schema/finding.hh"
@@ -36,6 +37,21 @@ void check_turn(const FabricPlan& plan, FabricFindings& findings) {
                             "does not have them: packets may be lost",
                             print_time(each.config.virtual_turn)),
                 "leave virtual.turn out, or write a larger xoff", {}, each.name);
+}
+
+// A switch without hosts of its own is judged as if there were none.
+void check_trim_sizes(const FabricPlan& plan, const Config& world, FabricFindings& findings) {
+    const auto describes =
+        std::ranges::find_if(world.hosts, [](const auto& host) { return host.second.describes_payload; });
+    if (describes == world.hosts.end()) return;
+    for (const SwitchPlan& each : plan.switches) {
+        if (!each.config.hosts.empty() || each.config.trimming.size_bytes <= max_described_trim_bytes ||
+            !has_trimming(effective_qos(each.config)))
+            continue;
+        const QosProblem problem = too_large_to_trim(each.config, describes->first);
+        findings.add(Severity::error, std::string(problem.id.name()), problem.key, problem.wrong, problem.fix,
+                     {}, each.name);
+    }
 }
 
 // Warnings that the file expects are notes.
@@ -299,6 +315,7 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
     lint::Findings of_flows(world);
     lint::check_flows(world, of_flows);
     check_load_balance(plan, world, force, findings);
+    check_trim_sizes(plan, world, findings);
     for (Finding& finding : of_flows.take()) findings.add({}, std::move(finding));
     look_for_expected(plan.file.expected_findings, findings);
     std::ranges::stable_sort(findings.all(), {},

@@ -67,6 +67,8 @@ RecordedPort take(const RunningSwitch& running, PortId id) {
         if (threshold.is_dynamic()) taken.dynamic[n] = threshold.n();
         taken.headroom_now[n] = port.group(n).headroom_cells();
         taken.queue[n] = queue_of(policy, own, port.counters().queue[n], n);
+        taken.queue[n].trim_sent = port.counters().trim[n].sent.get();
+        taken.queue[n].trim_dropped = port.counters().trim[n].dropped.get();
     }
     const PortRecorder* recorder = port.recorder();
     if (recorder == nullptr) return taken;

@@ -165,6 +165,7 @@ Json events_json(const RunningSwitch& running) {
 struct SwitchSource {
     RunningSwitch& running;
     RunVerdict verdict;
+    TrimCount trim = trim_count(running);
 };
 
 FIGURE_ROWS(switch_rows, SwitchSource, "") = {

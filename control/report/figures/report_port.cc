@@ -87,9 +87,17 @@ Json by_class(auto figure) {
     return list;
 }
 
+TrimCount sum(const std::array<TrimCount, classes>& queues) {
+    TrimCount all;
+    for (const TrimCount& queue : queues) all += queue;
+    return all;
+}
+
 struct PortSource {
     RunningSwitch& running;
     PortId id;
+    std::array<TrimCount, classes> trim = trim_counts(running, id);
+    TrimCount all_trim = sum(trim);
     Switch& device = running.device();
     PortView port = device.view(id);
     const PortCounters& counters = port.counters();
@@ -119,6 +127,7 @@ struct QueueSource {
     const PortSource& of;
     ClassId n;
     const QueueCounters& counters = of.counters.queue[n];
+    const TrimCount& trim = of.trim[n];
     const PacketQueue& packets = of.port.packets(n);
     const EgressQueueUse& use = of.port.use(n);
     const PortSchedule& schedule = of.schedule;
@@ -310,6 +319,32 @@ std::string pfc_peer_text(const RunningSwitch& running, PortId id) {
 void add_class_wait(Json& json, const RunningSwitch& running, PortId port, ClassId priority) {
     if (const auto since = running.class_changes().since(port, priority))
         add_rows(json, class_wait_rows, {running, *since});
+}
+
+TrimCount& TrimCount::operator+=(const TrimCount& other) {
+    sent += other.sent;
+    dropped += other.dropped;
+    is_there = is_there || other.is_there;
+    return *this;
+}
+
+std::array<TrimCount, classes> trim_counts(const RunningSwitch& running, PortId id) {
+    const Policy& policy = running.device().policy();
+    const unsigned trims = policy.trim.empty() ? 0U : policy.trim[id].queues;
+    std::array<TrimCount, classes> queues;
+    for (ClassId n = 0; n < classes; ++n) {
+        const TrimCounters& counters = running.device().view(id).counters().trim[n];
+        TrimCount& queue = queues[n];
+        queue = {counters.sent.get(), counters.dropped.get(), false};
+        queue.is_there = queue.trimmed() != 0 || (trims >> n & 1U) != 0;
+    }
+    return queues;
+}
+
+TrimCount trim_count(const RunningSwitch& running) {
+    TrimCount all;
+    for (PortId id = 0; id < running.device().port_count(); ++id) all += sum(trim_counts(running, id));
+    return all;
 }
 
 Json port_json(RunningSwitch& running, PortId id) { return json_of(port_rows, {running, id}); }

@@ -1,6 +1,8 @@
 // The report's part about a port, its queues and its priority groups.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +16,19 @@ namespace sluice {
 class RunningSwitch;
 
 nlohmann::ordered_json port_json(RunningSwitch& running, PortId id);
+
+// Packets that were trimmed, of a queue, a port or a switch: read once, so that trimmed ones are the sum of
+// both.
+struct TrimCount {
+    std::uint64_t sent = 0, dropped = 0;
+    bool is_there = false;  // a queue trims, or has done so
+
+    std::uint64_t trimmed() const { return sent + dropped; }
+    TrimCount& operator+=(const TrimCount& other);
+};
+std::array<TrimCount, classes> trim_counts(const RunningSwitch& running, PortId id);  // by queue
+TrimCount trim_count(const RunningSwitch& running);                                   // of all ports
+
 // The peer's reaction to our pauses: obeys, ignores or unknown.
 std::string pfc_peer_text(const RunningSwitch& running, PortId id);
 // Classes whose pauses the port's peer ignores, by promise or by what came in.

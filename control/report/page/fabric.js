@@ -140,6 +140,7 @@ function fabric_view(link_to, run) {
         { head: "Packets sent", get: (queue) => queue.tx_packets ?? 0 },
         { head: "Marked", get: (queue) => queue.ecn_marked_packets ?? 0 },
         { head: "Dropped", get: (queue) => queue.dropped_packets ?? 0 },
+        { head: "Trimmed", get: (queue) => queue.trimmed_packets ?? 0 },
     ], "No queue held a packet.", 15);
     const collectives = live_table("Collectives: steps that all ranks have ended", [
         { head: "Collective", get: (row) => row.key },

@@ -120,6 +120,7 @@ function switch_view(ask, report = null) {
         { head: "Sent", get: (row) => row.queue.tx_packets },
         { head: "Marked", get: (row) => row.queue.ecn_marked_packets },
         { head: "Dropped", get: (row) => row.queue.dropped_packets, bad: (row) => row.queue.dropped_packets > 0 },
+        { head: "Trimmed", get: (row) => row.queue.trimmed_packets ?? 0 },
         ...quantile_columns("Wait", (row) => row.queue.latency_ns),
     ], "No queue has held a packet.");
     const pauses = live_table("Pauses by port and priority since the start", [

@@ -16,7 +16,7 @@ const std::string two_ports = "[port.p1]\n[port.p2]\n";
 TEST_GROUP(LintQos){};
 
 TEST(LintQos, findsNothingWrongWithADefaultAtAnySpeed) {
-    for (const char* qos : {"lossless", "semi-lossless", "lossy", "sonic-t0"})
+    for (const char* qos : {"lossless", "semi-lossless", "lossy", "lossy-trim", "sonic-t0"})
         for (const char* clock : {"virtual", "real"})
             for (const int speed : {10, 25, 40, 50, 100, 200})
                 for (const Finding& finding :
