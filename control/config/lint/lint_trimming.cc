@@ -46,6 +46,17 @@ void check_roce_class(const std::string& name, const EffectivePort& port, Findin
                        "leave roce_tc out, and give the data's DSCP its class in dscp_to_tc");
 }
 
+void check_taking_queue(const Config& config, const EffectiveQos& qos, Findings& findings) {
+    const auto lossless = std::ranges::find_if(qos.ports, [](const auto& port) {
+        return port.second.trim.queues != 0 && port.second.queue[port.second.trim.queue].lossless;
+    });
+    if (lossless != qos.ports.end() && config.trimming.queue)
+        findings.error("trim-class", "trimming.queue",
+                       fmt::format("queue {} of {} is lossless: trimmed packets wait while it is paused",
+                                   *config.trimming.queue, lossless->first),
+                       "name a lossy queue");
+}
+
 // Headers of a RoCEv2 packet: Ethernet with a tag 18, IP 20 or 40, UDP 8, BTH 12, RETH 16.
 void check_trim_size(const Config& config, Findings& findings) {
     constexpr std::uint16_t of_ipv4 = 74, of_ipv6 = 94;
@@ -142,14 +153,10 @@ void check_trimming(const Config& config, const EffectiveQos& qos, Findings& fin
     const auto dscps = trimmed_dscps(qos);
     if (dscps.empty()) return;
     check_trim_size(config, findings);
+    check_taking_queue(config, qos, findings);
     for (const auto& [name, port] : qos.ports) {
         for (const auto& [dscp, trimmed_at] : dscps)
             check_trimmed_class(name, port, dscp, trimmed_at, findings);
-        if (port.trim.queues != 0 && port.queue[port.trim.queue].lossless && config.trimming.queue)
-            findings.error("trim-class", "trimming.queue",
-                           fmt::format("queue {} of {} is lossless: trimmed packets wait while it is paused",
-                                       port.trim.queue, name),
-                           "name a lossy queue");
         check_roce_class(name, port, findings);
         check_other_traffic(name, port, findings);
         check_group_limit(name, port, qos, findings);
