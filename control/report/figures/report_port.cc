@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "control/config/compile/compile.hh"
+#include "control/config/compile/trimming.hh"
 #include "control/config/schema/values.hh"
 #include "control/config/text/json_text.hh"
 #include "control/report/figures/report_rows.hh"
@@ -367,7 +368,7 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
     const std::string& name = running.port_names()[id];
     const PortView port = running.device().view(id);
     const auto lossy = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
-    if (lossy != 0)
+    if (lossy != 0 && !has_trimming(running.qos()))
         warnings.push_back(fmt::format("port {}: {} came in a class that is not lossless; do: set {}", name,
                                        print_count(lossy, "RoCEv2 packet"), lossless_setting(running, name)));
     const auto foreign = running.device().dropped(id, DropReason::not_for_us);

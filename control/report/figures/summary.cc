@@ -230,6 +230,14 @@ std::string ledger_line(const Json& ledger) {
         ledger["balanced"].get<bool>() ? "balanced" : "NOT BALANCED");
 }
 
+std::string trimming_line(const Json& report) {
+    if (!report.contains("trimmed_packets")) return {};
+    return fmt::format(
+        "\ntrimmed: {} of the dropped packets; the headers of {} went on, those of {} did not\n",
+        counted(report["trimmed_packets"]), counted(report["trim_sent_packets"]),
+        counted(report["trim_dropped_packets"]));
+}
+
 std::string event_list(const Json& events) {
     std::string text;
     for (std::size_t i = 0; i < std::min(events.size(), most_events); ++i)
@@ -320,7 +328,7 @@ std::string timeouts_text(const Json& flows) {
 std::string summarize(const Json& report) {
     return verdict_text(report) + port_table(report["ports"]) + slow_path_table(report["ports"]) +
            class_table(report["ports"]) + congestion_table(report["ports"]) +
-           lossless_table(report["ports"]) + flow_table(report["flows"]) +
+           lossless_table(report["ports"]) + flow_table(report["flows"]) + trimming_line(report) +
            watchdog_table(report["watchdog"]) + storm_list(report["events"]) + storm_cost(report) +
            pool_table(report["pools"]) + ecmp_table(report["ecmp"]) + microburst_table(report) +
            why_table(report["decisions"]) + event_list(report["events"]) + ledger_line(report["ledger"]);
