@@ -274,6 +274,7 @@ class Eos(Case):
         for other in ("policy-map type network-qos Q\n  class type network-qos c-8q-nq3\n    pause pfc-cos 3\n", "system qos\n  service-policy type network-qos Q\n"):
             said = self.refused(EOS.read_text() + other, "Arista EOS", "Cisco NX-OS", "--from", name="both.cfg")
             self.assertEqual(len(said.splitlines()), 1)
+        self.eos(EOS.read_text() + "event-handler A\n   feature x\n   system qos\n")  # words of another, in a body
         done = run(Programs.importer, self.file("set class-of-service a\nset class-of-service b\n", "junos.cfg"))
         self.assertEqual((done.returncode, "Junos" in done.stderr), (REFUSED, True))
 

@@ -132,7 +132,7 @@ class Fleet(Case):
 
     def test_words_of_a_description(self):
         for description, port in (("spine1 Ethernet1/1", 1), ("P2P_spine1_Ethernet1/2", 2), ("spine1-Et1/1", 1), ("spine1:Eth1/2", 2), ("to spine1, et1/1.", 1), ("spine1 ethernet1/1", 1), ("spine1 eth1/2", 2), ("spine1 Ethernet1_1", 1),
-                                  ("up ! spine1 Eth1/1", 1), ("leaf10 leaf1x spine1 Eth1/1", 1)):
+                                  ("up ! spine1 Eth1/1", 1), ("leaf10 leaf1x spine1 Eth1/1", 1), ("spine10 spine1 Eth1/1", 1), ("spine1 Eth1/10 Eth1/1", 1)):
             _, said = self.pair(LEAF.format(description))
             self.assertEqual([(link["b"]["device"], link["b"]["port"]) for link in said["links"]], [("spine1", f"Ethernet1_{port}")], description)
         for description in ("xspine1 Eth1/1", "spine1x Eth1/1", "spine1 Eth1/1/2", "spine1 xEth1/1", "spine1 Po1"):
@@ -149,6 +149,8 @@ class Fleet(Case):
         _, said = self.fleet({"tor.json": sonic("tor2", "Ethernet9"), "tor2.json": sonic("gone")})
         self.assertIn('Ethernet0: its neighbor tor2 has no port "Ethernet9"', [each["what"] for each in said["unpaired"]])
         self.assertEqual(sum("Ethernet0" in each["what"] for each in said["unpaired"]), 2)
+        text, said = self.fleet({"tor.json": sonic("gone", description="spine1 Eth1/1"), "spine1.cfg": SPINE})  # and then by nothing else
+        self.assertEqual(said["links"], [], text)
 
     def test_a_port_that_the_list_names_goes_by_it_alone(self):
         files = {"tor.json": sonic("spine1", "Ethernet1/1"), "leaf1.cfg": LEAF.format("spine1 Eth1/1"), "spine1.cfg": SPINE}
@@ -184,6 +186,10 @@ class Fleet(Case):
         by_pcp = SPINE.replace("match dscp 24-31", "match cos 4")
         _, said = self.pair(leaf.replace("trust dscp", "trust cos"), by_pcp, status=ERROR)
         self.assertEqual([each["consequence"].split(":")[0] for each in self.errors(said, "dscp")], ["PCP 4 is lossy on leaf1 and in lossless class 3 on spine1", "PCP 3 is in lossless class 3 on leaf1 and lossy on spine1"])
+        policy = "class-map type qos match-any R\n   match dscp 26\npolicy-map type quality-of-service P\n   class R\n      set traffic-class 3\n   class class-default\n      set traffic-class 0\n"
+        _, said = self.pair(policy + leaf.replace("   speed", "   service-policy type qos input P\n   speed"), SPINE, status=ERROR)
+        places = [(each[end]["device"], each[end]["line"]) for each in self.errors(said, "dscp") for end in "ab"]
+        self.assertEqual(places, [("leaf1", policy.count("\n") + leaf.split("\n").index("   speed 100g") + 1), ("spine1", SPINE.split("\n").index("  service-policy type qos input P") + 1)])
         off = leaf.replace("priority-flow-control on", "no priority-flow-control")
         self.assertEqual(self.pair(off, SPINE.replace("mode on", "mode off").replace("24-31", "26"))[1]["findings"], [])
         _, said = self.pair(off.replace("trust dscp", "trust cos"), SPINE, status=ERROR)
@@ -201,6 +207,8 @@ class Fleet(Case):
         given = int(self.errors(said, "headroom")[0]["consequence"].split("headroom is ")[1].split()[0])
         wanted = int(self.errors(said, "headroom")[0]["consequence"].split("bytes, and ")[1].split()[0])
         self.assertGreaterEqual(given, 340000)
+        place = self.errors(said, "headroom")[0]["a"]
+        self.assertEqual((place["line"], place["column"]), (pauses.split("\n").index("    pause buffer-size {} pause-threshold 60000") + 1, 5))
         for more, is_short in ((0, False), (-256, True)):  # to the cell
             _, said = self.fleet({"leaf1.cfg": leaf, "spine1.cfg": pauses.format(wanted + 60000 + more)}, "--cable", "1000m", status=ERROR if is_short else DONE)
             self.assertEqual(bool(self.errors(said, "headroom")), is_short)
@@ -233,6 +241,14 @@ class Fleet(Case):
         for roles, same in (("AA", True), ("AB", False)):
             _, said = self.fleet({"a.json": alike(roles[0]), "b.json": weights(alike(roles[1]))})
             self.assertEqual([each["aspect"] for each in said["findings"]], ["scheduler"] if same else [], roles)
+
+    def test_places_of_what_is_not_alike(self):
+        queue = "policy-map type queuing O\n  class type queuing c-out-q3\n    bandwidth percent {}\n    random-detect minimum-threshold {} kbytes maximum-threshold 300 kbytes ecn\nsystem qos\n  service-policy type queuing output O\n"
+        watch = "  priority-flow-control watch-dog-interval {}\n"
+        _, said = self.fleet({f"spine{n}.cfg": SPINE + watch.format(on) + queue.format(share, low) for n, (share, low, on) in enumerate(((40, 100, "on"), (40, 100, "on"), (50, 200, "off")))})
+        lines = (SPINE + watch.format("off") + queue.format(50, 200)).split("\n")
+        found = {each["aspect"]: (each["a"]["device"], lines[each["a"]["line"] - 1].strip().split()[0]) for each in said["findings"]}
+        self.assertEqual(found, {"watchdog": ("spine2", "priority-flow-control"), "ecn": ("spine2", "random-detect"), "scheduler": ("spine2", "bandwidth")})
 
     def test_files_that_cannot_be_read(self):
         text, said = self.fleet({"leaf1.cfg": LEAF.format("none"), "leaf1.json": sonic("gone"), "notes.txt": "nothing of the kind\n", ".hidden": "x", "wrong.cfg": LEAF.replace("9000", "x")},

@@ -264,6 +264,8 @@ class Nxos(Case):
         self.assertIn("could be either", self.refused(text, "Arista EOS", "Cisco NX-OS", "--from", name="switch.cfg"))
         for source in ("eos", "nxos"):
             self.assertEqual(self.value(self.nxos(text, "--from", source)[1], "Ethernet1_1", "mtu"), 9000)
+        _, config, account = self.nxos("tor(config)# system qos\ntor(config-sys-qos)# exit\ntor(config)# interface Ethernet1/1\ntor(config-if)# mtu 9000\n")
+        self.says(account, 'syntax: assumed: Cisco NX-OS, by "system qos" in line 1')
         done = run(Programs.importer, self.file(text + "priority-flow-control on\n", "both.cfg"), "--from", "nxos")
         self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertEqual(run(Programs.importer, self.file("pfc.port_group_list = [a]\npfc.a.xoff_size = 18000\n", "traffic.conf")).returncode, REFUSED)

@@ -17,7 +17,6 @@ MapConfig default_map() {
     const auto usual = [](unsigned n) { return static_cast<ClassId>(n < 2 ? 1 - n : n); };
     for (unsigned dscp = 0; dscp < 64; ++dscp) map.dscp_to_tc[dscp] = usual(dscp / 8);
     for (unsigned pcp = 0; pcp < classes; ++pcp) map.pcp_to_tc[pcp] = usual(pcp);
-    map.roce_tc.reset();
     map.cnp_tc.reset();  // a switch chip goes by DSCP alone
     return map;
 }

@@ -177,7 +177,7 @@ void compare_headrooms(Fleet& fleet) {
         cables.push_back(cable);
         for (const FleetEnd& end : {link.a, link.b}) {
             PortConfig& port = longer[end.device].ports.at(end.port);
-            if (cable) port.cable_m = std::max(port.cable_m, *cable);
+            if (cable) port.cable_m = *cable;
         }
     }
     std::vector<EffectiveQos> needed;

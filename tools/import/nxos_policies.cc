@@ -95,7 +95,6 @@ class NxosMaps {
             MapConfig map;
             map.dscp_to_tc.fill(0);
             map.pcp_to_tc.fill(0);
-            map.roce_tc.reset();
             map.cnp_tc.reset();  // a switch chip goes by DSCP alone
             for (unsigned n = 0; n < classes; ++n)
                 if (in_.no_drop[n]) {

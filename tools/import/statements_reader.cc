@@ -120,11 +120,11 @@ std::size_t mode_prompt(std::string_view line, std::string_view& mode) {
     constexpr std::size_t longest = 160;
     const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
     std::size_t at = line.find_first_not_of(of_name, first);
-    if (at == line.npos || at == first || at > longest) return 0;
+    if (at == first || at > longest) return 0;  // or none
     mode = {};
     if (line[at] == '(') {
         const std::size_t end = line.find(')', at);
-        if (end == line.npos || end > longest) return 0;
+        if (end > longest) return 0;  // or none
         mode = line.substr(at + 1, end - at - 1);
         at = end + 1;
         if (!mode.starts_with("conf")) return 0;
