@@ -147,7 +147,12 @@ class Maker {
             one_of({144, 208, 256}));
         if (odds(30)) say("workers = {}", 1 + below(3));
         const bool lossy = odds(25);
-        say("[switch.default.default]\nqos = \"{}\"", lossy ? "lossy" : "lossless");
+        // Drawn apart, as below.
+        const std::uint64_t trimming = scramble(seed_ ^ 0x7218) % 4;
+        if (lossy && trimming != 0) say("[switch.default.trimming]\nsize = {}", 64U << (trimming - 1));
+        say("[switch.default.default]\nqos = \"{}\"", !lossy          ? "lossless"
+                                                      : trimming == 0 ? "lossy"
+                                                                      : "lossy-trim");
         if (odds(30)) say("reaction = \"{}\"", one_of({"0ns", "2us", "10us"}));
         if (!lossy && odds(30)) say("[switch.default.default.priority_group.4]\nlossless = false");
         if (odds(40))

@@ -1,4 +1,5 @@
-// Any bytes as a frame: `parse` reads none too far, and accepts only frames that the worker can rely on.
+// Any bytes as a frame: `parse` and `trim_headers` read none too far; `parse` accepts only frames that the
+// worker can rely on, and those that are trimmed with them.
 //
 // The first byte says whether the port is promiscuous, how many bytes the frame is longer than what follows,
 // and whether what follows is given a right IPv4 checksum, which chance would not find.
@@ -9,6 +10,7 @@
 #include "lib/frame/classify.hh"
 #include "lib/frame/flow_hash.hh"
 #include "lib/frame/parse.hh"
+#include "lib/frame/trim.hh"
 #include "lib/pfc/pfc_frame.hh"
 #include "tests/fuzz/require.hh"
 #include "tests/unit/exact_copy.hh"
@@ -63,6 +65,26 @@ void check_accepted(const Parsed& parsed, std::span<const std::uint8_t> view, st
     }
 }
 
+// A frame that was accepted may be trimmed, and is accepted then, but for extension headers behind the cut.
+void check_trimmed(std::span<const std::uint8_t> view, std::size_t frame_bytes, const Station& where,
+                   bool accepted, std::uint16_t bytes) {
+    std::vector<std::uint8_t> head(view.begin(), view.end());
+    const auto stays =
+        trim_headers(head, static_cast<std::uint32_t>(frame_bytes), {~std::uint64_t{0}, bytes, 0, 11, 5, 5});
+    if (!stays) {
+        require(!accepted, "what is accepted may be trimmed");
+        require(std::equal(head.begin(), head.end(), view.begin()), "unchanged");
+        return;
+    }
+    require(*stays <= frame_bytes, "no longer than before");
+    head.resize(std::min<std::size_t>(head.size(), *stays));
+    if (!accepted) return;
+    const Parsed again = parse(head, *stays, where);
+    require(again.drop == DropReason::none || again.drop == DropReason::ipv6_bad_extension,
+            "accepted once more");
+    require(again.drop != DropReason::none || again.dscp() == 11, "the DSCP of trimmed packets");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -83,5 +105,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (parsed.drop == DropReason::none) {
         check_accepted(parsed, view, frame_bytes);
     }
+    for (const std::uint16_t bytes : {min_trim_bytes, std::uint16_t{200}})
+        check_trimmed(view, frame_bytes, where,
+                      parsed.drop == DropReason::none && parsed.kind != FrameKind::mac_control, bytes);
     return 0;
 }

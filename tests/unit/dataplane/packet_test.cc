@@ -138,6 +138,25 @@ TEST(PacketSegments, makeContiguousOfAnythingAtRandom) {
     }
 }
 
+TEST(PacketSegments, cutPacketFreesWhatIsBehind) {
+    for (const auto& sizes :
+         std::vector<std::vector<unsigned>>{{200}, {60, 60, 80}, {1, 0, 199}, {768, 768, 1}}) {
+        const unsigned total = std::accumulate(sizes.begin(), sizes.end(), 0U);
+        for (unsigned wanted = 1; wanted <= total; ++wanted) {
+            Packet* packet = make(sizes);
+            Bytes before = contents(packet);
+            before.resize(wanted);
+            cut_packet(packet, wanted);
+            CHECK_TRUE(contents(packet) == before);
+            LONGS_EQUAL(wanted, packet->pkt_len);
+            LONGS_EQUAL(segments(packet), packet->nb_segs);
+            LONGS_EQUAL(packet->nb_segs, pool.in_use());
+            STRCMP_EQUAL("", check(packet).c_str());
+            rte_pktmbuf_free(packet);
+        }
+    }
+}
+
 TEST(PacketSegments, theFirstBytesAreInOnePieceWhateverTheSegments) {
     for (const auto& sizes : std::vector<std::vector<unsigned>>{
              {60}, {1, 59}, {256}, {255, 1, 40}, {10, 10, 10}, {100, 2000, 2000}, {0}}) {
