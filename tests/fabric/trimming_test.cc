@@ -49,11 +49,14 @@ std::uint64_t trimmed_at(CheckedFabric& run, const std::string& device) {
     return sum;
 }
 
-bool refuses_size(const std::string& more, std::string_view payload) {
-    auto plan = plan_of(incast(more, payload));
+bool refuses(std::string_view id, const std::string& text) {
+    auto plan = plan_of(text);
     for (const FabricFinding& each : judge_plan(plan, false))
-        if (each.finding.id == "trim-described" && each.finding.severity == Severity::error) return true;
+        if (each.finding.id == id && each.finding.severity == Severity::error) return true;
     return false;
+}
+bool refuses_size(const std::string& more, std::string_view payload) {
+    return refuses("trim-described", incast(more, payload));
 }
 
 }  // namespace
@@ -67,6 +70,18 @@ TEST(Trimming, refusesMoreThanDescribedFramesHave) {
         CHECK_FALSE(refuses_size(large, "carried"));
         CHECK_FALSE(refuses_size(fmt::format("[switch.{}.trimming]\nsize = 256\n", device), "described"));
     }
+}
+
+// leaf3 trims nothing itself.
+TEST(Trimming, refusesAHopThatWouldPauseTrimmedPackets) {
+    const auto with = [](std::string_view map) {
+        return incast(
+            fmt::format("[switch.leaf3.default]\nqos = \"lossless\"\n[switch.leaf3.map.default]\n{}\n", map));
+    };
+    CHECK_TRUE(refuses("trim-class", with("dscp_to_tc = {11 = 3}")));
+    CHECK_TRUE(refuses("trim-roce-tc", with("dscp_to_tc = {11 = 5}\nroce_tc = 3")));
+    for (const char* id : {"trim-class", "trim-roce-tc"})
+        CHECK_FALSE(refuses(id, with("dscp_to_tc = {11 = 5}")));
 }
 
 TEST(Trimming, leavesNothingBehind) {

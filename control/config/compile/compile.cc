@@ -161,7 +161,7 @@ Policy compile_ports(const Config& config, const EffectiveQos& qos, const std::v
         out.punt_limit = punt_limits(config.punt);
         policy.ports.push_back(out);
     }
-    if (has_trimming(qos))
+    if (has_trimming(config))
         for (const auto& [name, port] : config.ports) policy.trim.push_back(qos.ports.at(name).trim);
     return policy;
 }

@@ -81,8 +81,17 @@ void refuse_size(const Config& config, EffectiveQos& qos) {
 
 }  // namespace
 
-bool has_trimming(const EffectiveQos& qos) {
-    return std::ranges::any_of(qos.ports, [](const auto& port) { return port.second.trim.queues != 0; });
+bool has_trimming(const Config& config) {
+    return std::ranges::any_of(config.ports,
+                               [](const auto& port) { return trimming_queues(port.second) != 0; });
+}
+
+std::map<std::uint8_t, std::string> trimmed_dscps(const Config& config) {
+    std::map<std::uint8_t, std::string> dscps;
+    for (const auto& [name, port] : config.ports)
+        if (const auto dscp = trimmed_dscp_of(config, port); dscp && trimming_queues(port) != 0)
+            dscps.emplace(*dscp, name);
+    return dscps;
 }
 
 QosProblem too_large_to_trim(const Config& config, const std::string& host) {
@@ -96,13 +105,10 @@ QosProblem too_large_to_trim(const Config& config, const std::string& host) {
 }
 
 void read_trimming(const Config& config, EffectiveQos& qos) {
+    if (!has_trimming(config)) return;
     std::uint64_t trimmed = 0;
-    bool trims = false;
-    for (const auto& [name, port] : config.ports) {
+    for (const auto& [name, port] : config.ports)
         if (const auto dscp = trimmed_dscp_of(config, port)) trimmed |= bit_of_dscp(*dscp);
-        trims = trims || trimming_queues(port) != 0;
-    }
-    if (!trims) return;
     const std::uint64_t trimmable = trimmable_dscps(config, trimmed, qos);
     refuse_size(config, qos);
     for (auto& [name, port] : qos.ports) {

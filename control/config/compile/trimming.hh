@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "control/config/compile/qos.hh"
@@ -11,7 +12,10 @@ namespace sluice {
 
 // After the queues of all ports were read: sets EffectivePort::trim.
 void read_trimming(const Config& config, EffectiveQos& qos);
-bool has_trimming(const EffectiveQos& qos);
+
+bool has_trimming(const Config& config);
+// The DSCPs of trimmed packets, each with the first port that gives it.
+std::map<std::uint8_t, std::string> trimmed_dscps(const Config& config);
 
 // A trimming.size beyond the bytes that frames of hosts that describe their payload have, as `host` does.
 QosProblem too_large_to_trim(const Config& config, const std::string& host);

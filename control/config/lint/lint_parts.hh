@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ void check_mirror_classes(const Config& config, const EffectiveQos& qos, Finding
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
                       Findings& findings);                                               // lint_pauses.cc
 void check_trimming(const Config& config, const EffectiveQos& qos, Findings& findings);  // lint_trimming.cc
+// The classes of packets that were trimmed, by their DSCP, at a port or another switch.
+void check_trimmed_classes(const EffectiveQos& qos, const std::map<std::uint8_t, std::string>& trimmed_at,
+                           Findings& findings);
 
 // Delays of CNPs that leave by a port in a class; no words: none.
 struct CnpDelay {

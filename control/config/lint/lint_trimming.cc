@@ -2,24 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "control/config/compile/trimming.hh"
 #include "control/config/lint/lint_parts.hh"
 
 namespace sluice::lint {
 namespace {
 
-// The DSCPs of trimmed packets, each with the first port that trims so.
-std::map<std::uint8_t, std::string> trimmed_dscps(const EffectiveQos& qos) {
-    std::map<std::uint8_t, std::string> dscps;
-    for (const auto& [name, port] : qos.ports)
-        if (port.trim.queues != 0) dscps.emplace(port.trim.dscp, name);
-    return dscps;
-}
-
 bool trims(const EffectivePort& port, unsigned queue) { return (port.trim.queues >> queue & 1U) != 0; }
 
-// The next hop, which has the same map, must not pause or trim them.
+// Packets that were trimmed elsewhere come in here: nothing may pause them, or trim them again.
 void check_trimmed_class(const std::string& name, const EffectivePort& port, std::uint8_t dscp,
                          const std::string& trimmed_at, Findings& findings) {
     const ClassId tc = port.map.dscp_to_tc[dscp];
@@ -149,15 +141,20 @@ void check_group_limit(const std::string& name, const EffectivePort& port, const
 
 }  // namespace
 
+void check_trimmed_classes(const EffectiveQos& qos, const std::map<std::uint8_t, std::string>& trimmed_at,
+                           Findings& findings) {
+    for (const auto& [name, port] : qos.ports) {
+        for (const auto& [dscp, place] : trimmed_at) check_trimmed_class(name, port, dscp, place, findings);
+        check_roce_class(name, port, findings);
+    }
+}
+
 void check_trimming(const Config& config, const EffectiveQos& qos, Findings& findings) {
-    const auto dscps = trimmed_dscps(qos);
-    if (dscps.empty()) return;
+    if (!has_trimming(config)) return;
     check_trim_size(config, findings);
     check_taking_queue(config, qos, findings);
+    check_trimmed_classes(qos, trimmed_dscps(config), findings);
     for (const auto& [name, port] : qos.ports) {
-        for (const auto& [dscp, trimmed_at] : dscps)
-            check_trimmed_class(name, port, dscp, trimmed_at, findings);
-        check_roce_class(name, port, findings);
         check_other_traffic(name, port, findings);
         check_group_limit(name, port, qos, findings);
     }

@@ -46,11 +46,27 @@ void check_trim_sizes(const FabricPlan& plan, const Config& world, FabricFinding
     if (describes == world.hosts.end()) return;
     for (const SwitchPlan& each : plan.switches) {
         if (!each.config.hosts.empty() || each.config.trimming.size_bytes <= max_described_trim_bytes ||
-            !has_trimming(effective_qos(each.config)))
+            !has_trimming(each.config))
             continue;
         const QosProblem problem = too_large_to_trim(each.config, describes->first);
         findings.add(Severity::error, std::string(problem.id.name()), problem.key, problem.wrong, problem.fix,
                      {}, each.name);
+    }
+}
+
+// A switch must keep apart what others have trimmed, also when it trims nothing itself.
+void check_trimmed_elsewhere(const FabricPlan& plan, FabricFindings& findings) {
+    std::map<std::uint8_t, std::string> trimmed_at;
+    for (const SwitchPlan& each : plan.switches)
+        for (const auto& [dscp, port] : trimmed_dscps(each.config)) trimmed_at.emplace(dscp, each.name);
+    if (trimmed_at.empty()) return;
+    for (const SwitchPlan& each : plan.switches) {
+        auto others = trimmed_at;
+        for (const auto& [dscp, port] : trimmed_dscps(each.config)) others.erase(dscp);
+        if (others.empty()) continue;
+        lint::Findings found(each.config, true);
+        lint::check_trimmed_classes(effective_qos(each.config), others, found);
+        for (Finding& finding : found.take()) findings.add(each.name, std::move(finding));
     }
 }
 
@@ -316,6 +332,7 @@ std::vector<FabricFinding> judge_plan(FabricPlan& plan, bool force, const Stage&
     lint::check_flows(world, of_flows);
     check_load_balance(plan, world, force, findings);
     check_trim_sizes(plan, world, findings);
+    check_trimmed_elsewhere(plan, findings);
     for (Finding& finding : of_flows.take()) findings.add({}, std::move(finding));
     look_for_expected(plan.file.expected_findings, findings);
     std::ranges::stable_sort(findings.all(), {},

@@ -368,7 +368,7 @@ std::vector<std::string> port_warnings(const RunningSwitch& running, PortId id) 
     const std::string& name = running.port_names()[id];
     const PortView port = running.device().view(id);
     const auto lossy = port.received([](const auto& queue) { return queue.lossy_roce.get(); });
-    if (lossy != 0 && !has_trimming(running.qos()))
+    if (lossy != 0 && !has_trimming(running.config()))
         warnings.push_back(fmt::format("port {}: {} came in a class that is not lossless; do: set {}", name,
                                        print_count(lossy, "RoCEv2 packet"), lossless_setting(running, name)));
     const auto foreign = running.device().dropped(id, DropReason::not_for_us);
