@@ -152,6 +152,13 @@ class Fleet(Case):
         text, said = self.fleet({"tor.json": sonic("gone", description="spine1 Eth1/1"), "spine1.cfg": SPINE})  # and then by nothing else
         self.assertEqual(said["links"], [], text)
 
+    def test_neighbors_by_their_names(self):
+        for entry in ({"spine1": {"local_port": "Ethernet0", "port": "Ethernet1/2", "type": "LeafRouter"}}, {"Ethernet0": {"name": "spine1", "port": "Eth1/2"}}, {"x": {"name": "spine1", "local_port": "Ethernet0", "port": "Eth1/2"}}):
+            _, said = self.fleet({"tor.json": {**sonic("gone"), "DEVICE_NEIGHBOR": entry}, "spine1.cfg": SPINE})
+            self.assertEqual([({(link[end]["device"], link[end]["port"]) for end in "ab"}, link["by"]) for link in said["links"]], [({("tor", "Ethernet0"), ("spine1", "Ethernet1_2")}, "DEVICE_NEIGHBOR")])
+        for entry in ({"Ethernet0": {"port": "Eth1/2"}}, {"Ethernet9": {"name": "spine1", "port": "Eth1/2"}}, {"spine1": {"local_port": ["Ethernet0"], "port": "Eth1/2"}}):
+            self.assertEqual(self.fleet({"tor.json": {**sonic("gone"), "DEVICE_NEIGHBOR": entry}, "spine1.cfg": SPINE})[1]["links"], [])
+
     def test_a_port_that_the_list_names_goes_by_it_alone(self):
         files = {"tor.json": sonic("spine1", "Ethernet1/1"), "leaf1.cfg": LEAF.format("spine1 Eth1/1"), "spine1.cfg": SPINE}
         text, said = self.fleet(files, links="device,port,device,port,cable\nspine1,Eth1/1,tor,Ethernet4,30m\n", status=ERROR)

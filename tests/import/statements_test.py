@@ -231,6 +231,8 @@ class Text(Statements):
                      "interface Ethernet1\n   tx-queue 3\n      no priority\n   mtu 9000\n", "interface Ethernet1\n   tx-queue 3\n   mtu 9000\n", "interface Ethernet1\ntx-queue 3\nno priority\nexit\nmtu 9000\n"):
             with self.subTest(text):
                 self.same(text)
+        _, config, _ = self.read("interface Ethernet1\n        tx-queue 3\n\t  no priority\n")  # a tab goes up to eight columns
+        self.assertEqual(self.value(config, "Ethernet1", "queue", "3", "scheduler"), "dwrr")
         _, _, account = self.read("interface Ethernet1\n mtu 9000\n   bandwidth 10\n")
         self.says(account, ":3:4: interface: bandwidth: no counterpart")
         _, config, _ = self.read("interface Ethernet1\n   tx-queue 3\n      no priority\n   !\n   tx-queue 4\n      bandwidth percent 5\ntx-queue 5\n")

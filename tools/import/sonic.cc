@@ -134,6 +134,23 @@ void add_tables(Item& root, std::vector<std::unique_ptr<Item>> members) {
     }
 }
 
+// By port with the neighbor's name, or by neighbor with the `local_port`, as SONiC's own manual has it.
+void take_neighbors(Sonic& in) {
+    const auto word = [](const Item& entry, std::string_view field) {
+        const Item* node = entry.find(field);
+        return node != nullptr && node->is_word() ? node : nullptr;
+    };
+    for (const Item* entry : in.entries("DEVICE_NEIGHBOR")) {
+        const Item* local = word(*entry, "local_port");
+        const Item* device = word(*entry, "name");
+        const auto notes = in.out.notes.find(local != nullptr ? local->word : entry->name);
+        if (notes == in.out.notes.end() || (local == nullptr && device == nullptr)) continue;
+        notes->second.neighbor = device != nullptr ? device->word : entry->name;
+        notes->second.neighbor_place = device != nullptr ? device->place : entry->place;
+        if (const Item* port = word(*entry, "port")) notes->second.neighbor_port = port->word;
+    }
+}
+
 }  // namespace
 
 const Item* Sonic::table(std::string_view name) const {
@@ -275,14 +292,7 @@ void import_sonic(const Item& root, Importing& out) {
     take_sonic_buffers(in);
     take_sonic_queues(in);
     take_sonic_routes(in);
-    for (const Item* entry : in.entries("DEVICE_NEIGHBOR")) {
-        const auto notes = out.notes.find(entry->name);
-        const Item* device = entry->find("name");
-        if (notes == out.notes.end() || device == nullptr || !device->is_word()) continue;
-        notes->second.neighbor = device->word;
-        notes->second.neighbor_place = device->place;
-        if (const Item* port = entry->find("port")) notes->second.neighbor_port = port->word;
-    }
+    take_neighbors(in);
     // Tables of which nothing was taken: one line each.
     for (const auto& table : root.members)
         if (table->is_map() && table->repeated.line == 0 && !any_accounted(*table))
