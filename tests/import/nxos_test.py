@@ -212,7 +212,7 @@ class Nxos(Case):
         watch = "priority-flow-control "
         for lines, times in ((["watch-dog interval 200 shutdown-multiplier 2", "auto-restore multiplier 5"], ("400ms", "1s")), (["watch-dog interval 200", "fixed-restore multiplier 4"], ("200ms", "800ms")), ([], ("100ms", "1s")),
                              (["watch-dog interval 10"], ("100ms", "100ms")), (["watch-dog interval 60000", "auto-restore multiplier 1000"], ("5s", "60s")), (["auto-restore multiplier 0"], ("100ms", "100ms")),
-                             (["watch-dog interval 300", "no watch-dog interval 400", "no auto-restore multiplier 7"], ("300ms", "3s"))):
+                             (["watch-dog interval 300", "no watch-dog interval 400", "no auto-restore multiplier 7"], ("100ms", "1s"))):
             _, config, account = self.nxos(text.format("".join(("no " + watch + line[3:] if line.startswith("no ") else watch + line) + "\n" for line in lines)))
             self.assertEqual((config["watchdog"].get("detection", "200ms"), config["watchdog"]["restoration"]), times, lines)
             self.says(account, "priority-flow-control watch-dog: assumed: detection = ")
@@ -228,7 +228,7 @@ class Nxos(Case):
         text = PARTS[0] + "policy-map type queuing O\n  class type queuing c-out-8q-q3\n    {}\nsystem qos\n  service-policy type queuing output O\n" + PARTS[1]
         for lines, wanted, told in (
                 ("bandwidth percent 0", {"weight": 1}, "assumed: queue.3.weight = 1, the least there is"), ("bandwidth remaining percent 40", {"weight": 40}, "of what strict queues leave"), ("bandwidth percent 40", {"weight": 40}, "weight = 40"),
-                ("bandwidth 10 gbps", {"min_rate": "10G"}, "min_rate"), ("bandwidth percent 40\n    no bandwidth percent 40", {"weight": 40}, "no bandwidth percent 40: taken: NX-OS's default"), ("no bandwidth percent 40", {"weight": 1}, "NX-OS's default"),
+                ("bandwidth 10 gbps", {"min_rate": "10G"}, "min_rate"), ("bandwidth percent 40\n    no bandwidth percent 40", {"weight": 1}, "no bandwidth percent 40: taken: NX-OS's default"), ("no bandwidth percent 40", {"weight": 1}, "NX-OS's default"),
                 ("priority level 2", {"scheduler": "strict"}, "assumed: queue.3.scheduler"), ("priority level 1", {"scheduler": "strict"}, "taken: queue.3.scheduler"), ("priority", {"scheduler": "strict"}, "taken: queue.3.scheduler"),
                 ("shape average 10 gbps", {"max_rate": "10G", "min_rate": None}, "taken"), ("shape min 1 gbps max 10 gbps", {"max_rate": "10G", "min_rate": "1G"}, "taken"), ("shape max 10 gbps", {"max_rate": "10G"}, "taken"), ("shape percent 50", {"max_rate": "50G"}, "taken"),
                 ("queue-limit dynamic 3", {"dynamic_th": -4, "static_th": None}, "assumed: dynamic_th = -4"), ("queue-limit dynamic 10", {"dynamic_th": 3}, "dynamic_th = 3"), ("queue-limit 500 packets", {"static_th": None}, "Sluice's limits are in bytes"),
@@ -245,9 +245,9 @@ class Nxos(Case):
 
     def test_thresholds_of_pauses(self):
         text = (PARTS[0].replace("c-8q-nq3", "c-8q-nq1") + "policy-map type queuing I\n  class type queuing c-in-q{}\n    {}\n" + PARTS[1] + "  service-policy type queuing input I\n")
-        keys = ("xoff", "static_th", "xon", "size")
+        keys = ("xoff", "static_th", "xon_offset", "size")
         for number, line, wanted, told in (
-                (1, "pause buffer-size 300000 pause-threshold 60000 resume-threshold 60000", ("240KB", "60KB", "60KB", "0B"), "xoff = 240000, static_th = 60000, xon = 60000"), (1, "pause buffer-size 300000 pause-threshold 60000", ("240KB", "60KB", None, "0B"), "static_th = 60000"),
+                (1, "pause buffer-size 300000 pause-threshold 60000 resume-threshold 60000", ("240KB", "60KB", "0B", "0B"), "xoff = 240000, static_th = 60000, xon_offset = 0"), (1, "pause buffer-size 300000 pause-threshold 60000", ("240KB", "60KB", None, "0B"), "static_th = 60000"),
                 (1, "pause buffer-size 300000", (None,) * 4, "assumed: Sluice computes the headroom"), (1, "pause pause-threshold 300000", (None,) * 4, "assumed: Sluice computes the headroom"), (2, "pause buffer-size 300000 pause-threshold 60000", (None,) * 4, "does not pause"),
                 (1, "no pause buffer-size 300000 pause-threshold 60000", (None,) * 4, "NX-OS's default"), (1, "queue-limit 1000", (None,) * 4, "limits of an ingress queue"), (1, "bandwidth percent 40", (None,) * 4, "of what DCBX tells the peer")):
             _, config, account = self.nxos(text.format(number, line))
