@@ -19,6 +19,7 @@ CHANGES = (
     '[port.Ethernet1_1.queue.3]\nmax_rate = "20G"\n',
     '[default.queue.3]\nwred = "none"\n',
     "[port.Ethernet1_1]\npfc = []\n",
+    "[default]\npfc = [3, 4]\n",
     '[watchdog]\ndetection = "300ms"\nrestoration = "900ms"\n',
     '[default.watchdog]\naction = "off"\n',
     '[port.Ethernet1_1.watchdog]\naction = "off"\n',
@@ -80,12 +81,14 @@ class Cli(ExportCase):
     def test_nxos_there_and_back_is_equal_and_runs_alike(self):
         text, account = self.there_and_back(NXOS, "nxos", ["Ethernet1_1", "Ethernet1_2"])
         self.assertFalse([line for line in account if ": rounded: " in line])
+        self.assertEqual(text.count("    mtu 9216\n"), 2)  # of the lossless class, and of the others
         for line in ("    pause buffer-size 300000 pause-threshold 60000 resume-threshold 45000", "    pause pfc-cos 3", "    priority level 1", "interface Ethernet1/5/2-4",
                      "  ! headroom of qos-group 3: 219904 bytes"):
             self.assertIn(line + "\n", text)
 
     def test_a_file_with_its_patch_behind_it_is_what_was_wanted(self):
-        for source, maker in ((EOS, "eos"), (NXOS, "nxos")):
+        in_time = self.file(NXOS.read_text().replace("150 kbytes maximum-threshold 3000 kbytes", "12 microseconds maximum-threshold 240 microseconds"), "time.nxos")
+        for source, maker in ((EOS, "eos"), (NXOS, "nxos"), (in_time, "nxos")):
             said, text, _ = self.export(source, maker, "--patch", name="none")
             self.assertEqual((text, "nothing changes" in said), ("", True))
             for change in CHANGES:
@@ -104,6 +107,14 @@ class Cli(ExportCase):
                     self.assertTrue(any("for a switch that has today's configuration" in line for line in account))
                     _, made = self.toml_of(self.file(whole + own, "patched"), name="made.toml")
                     self.assertEqual(used(made), used(wanted), own)
+
+    def test_a_patch_takes_back_what_is_off_for_all_ports(self):
+        source = self.file(EOS.read_text() + "priority-flow-control all off\n", "off.eos")
+        _, was = self.toml_of(source, name="was.toml")
+        self.assertEqual({tuple(port.get("pfc", [3])) for port in in_force(was).values()}, {()})
+        _, text, _ = self.export(source, "eos", "--apply", self.keys("[port.Ethernet1_1]\npfc = [3]\n"), "--patch", name="patch")
+        _, made = self.toml_of(self.file(source.read_text() + text, "patched"), name="made.toml")
+        self.assertEqual(in_force(made)["Ethernet1_1"].get("pfc", [3]), [3])
 
     def test_a_patch_is_in_the_words_of_the_file(self):
         keys = self.keys(CHANGES[0])
@@ -166,24 +177,36 @@ class Cli(ExportCase):
         self.assertTrue(any("wred.w.green_min: rounded: 123 000 bytes there instead of 123 457 bytes: 457 bytes less" in line for line in account))
 
     def test_each_thing_that_a_maker_cannot_say_is_said(self):
-        config = self.file('[default]\npfc = [3, 4]\n[map.odd]\ntc_to_queue = {4 = 3}\ncnp_tc = 6\nroce_tc = 3\n[port.Ethernet1_1]\nmap = "odd"\npfc_mode = "asymmetric"\nshaper = "50G"\nshaper_burst = "20KB"\ndefault_tc = 2\n'
-                           '[port.Ethernet1_1.queue.0]\nscheduler = "strict"\nsize = "10KB"\n[port.Ethernet1_1.queue.1]\nmin_rate = "1G"\n[port.Ethernet1_1.priority_group.3]\nstatic_th = "60KB"\nsize = "20KB"\nxon_offset = "10KB"\nxoff = "300KB"\n'
-                           '[port.Ethernet1_1.watchdog]\naction = "forward"\ndetection = "500ms"\n[port.Ethernet1_2]\npfc = [3]\n[port.Ethernet1_3]\ntrust = "port"\n', "sluice.toml")
+        config = self.file('[default]\npfc = [3, 4]\n[map.odd]\ndscp_to_tc = {40 = 4}\ntc_to_queue = {4 = 3}\ncnp_tc = 6\nroce_tc = 3\n[port.Ethernet1_1]\nmap = "odd"\npfc_mode = "asymmetric"\nshaper = "50G"\nshaper_burst = "20KB"\ndefault_tc = 2\n'
+                           '[port.Ethernet1_1.queue.0]\nscheduler = "strict"\nsize = "10KB"\n[port.Ethernet1_1.queue.1]\nmin_rate = "1G"\ndynamic_th = 2\n[port.Ethernet1_1.priority_group.3]\nstatic_th = "60KB"\nsize = "20KB"\nxon_offset = "10KB"\nxoff = "300KB"\n'
+                           '[port.Ethernet1_1.watchdog]\naction = "forward"\ndetection = "500ms"\n[port.Ethernet1_2]\npfc = [3]\n[port.Ethernet1_3]\ntrust = "port"\n[port.Ethernet1_4]\ntrust = "pcp"\n', "sluice.toml")
         _, eos, account = self.export(config, "eos", name="there.eos")
         unsaid = {line.split(": ")[1] for line in account if ": cannot be said: " in line}
         for path in ("map.odd.tc_to_queue", "map.odd.roce_tc", "map.odd.cnp_tc", "port.Ethernet1_1.pfc_mode", "port.Ethernet1_1.shaper_burst", "port.Ethernet1_1.default_tc", "port.Ethernet1_1.queue.0.scheduler",
                      "port.Ethernet1_1.queue.0.size", "port.Ethernet1_1.priority_group.3.static_th", "port.Ethernet1_1.priority_group.3.xon", "port.Ethernet1_1.cable"):
             self.assertIn(path, unsaid)
         for line in ("   shape rate 50000000 kbps", "      bandwidth guaranteed 1000000 kbps", "   priority-flow-control pause watchdog port timer timeout 0.5 polling-interval auto recovery-time 1",
-                     "   priority-flow-control pause watchdog port action no-drop", "   no qos trust", "   qos cos 0"):
+                     "   priority-flow-control pause watchdog port action no-drop", "   no qos trust", "   qos trust cos", "   qos cos 0", "   tx-queue 0\n      no priority"):
             self.assertIn(line + "\n", eos)
+        self.assertNotIn("tx-queue 0\n      priority strict\n", eos)  # below queues that share
         _, nxos, account = self.export(config, "nxos", name="there.nxos")
         unsaid = {line.split(": ")[1] for line in account if ": cannot be said: " in line}
         for path in ("map.odd.roce_tc", "port.Ethernet1_1.pfc_mode", "port.Ethernet1_1.shaper", "port.Ethernet1_1.default_tc", "port.Ethernet1_1.queue.0.size", "port.Ethernet1_1.priority_group.3.size",
                      "port.Ethernet1_1.watchdog.action", "port.Ethernet1_2.pfc", "port.Ethernet1_1.pfc"):
             self.assertIn(path, unsaid)
+        self.assertIn("  match dscp 3,26,40\n", nxos)
+        self.assertIn("    queue-limit dynamic 9\n", nxos)
         self.assertIn("    pause buffer-size 380000 pause-threshold 80000 resume-threshold 70000\n", nxos)
         self.assertIn("    shape min 1000000 kbps max 100000000 kbps\n", nxos)
+
+    def test_what_holds_for_a_whole_switch_is_what_most_ports_have(self):
+        text = '[default]\npfc = []\n[map.odd]\ndscp_to_tc = {10 = 4}\n[wred.a]\ngreen_min = "10KB"\ngreen_max = "20KB"\ndrop_non_ect = false\n[wred.b]\ngreen_min = "10KB"\ngreen_max = "30KB"\n[default.queue.3]\nwred = "a"\n[port.Ethernet1_1]\n[port.Ethernet1_2]\n[port.Ethernet1_3]\nmap = "odd"\n'
+        for more, passes in (("", True), ('[default.queue.0]\nwred = "b"\n', False)):
+            _, eos, account = self.export(self.file(text + more, "sluice.toml"), "eos", name="there.eos")
+            self.assertEqual(re.findall(r"^qos map dscp (.*) to traffic-class 4", eos, re.M), [])
+            self.assertEqual(eos.count("service-policy type qos input"), 1)
+            self.assertEqual("qos random-detect ecn allow non-ect\n" in eos, passes)
+            self.assertEqual(any("wred.a.drop_non_ect: cannot be said: " in line for line in account), not passes)
 
     def test_ports_with_other_maps_have_policies(self):
         change = "[map.other]\ndscp_to_tc = {10 = 4, 26 = 0}\npcp_to_tc = {1 = 4}\ncnp_tc = \"dscp\"\n[port.Ethernet1_1]\nmap = \"other\"\n"
