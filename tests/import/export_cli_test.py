@@ -207,6 +207,10 @@ class Cli(ExportCase):
             self.assertEqual(eos.count("service-policy type qos input"), 1)
             self.assertEqual("qos random-detect ecn allow non-ect\n" in eos, passes)
             self.assertEqual(any("wred.a.drop_non_ect: cannot be said: " in line for line in account), not passes)
+        # A lossless queue drops none of them, whatever others do.
+        _, eos, account = self.export(self.file(text.replace("pfc = []", "pfc = [3]") + more, "sluice.toml"), "eos", name="there.eos")
+        self.assertIn("qos random-detect ecn allow non-ect\n", eos)
+        self.assertTrue(any("wred.b.drop_non_ect: cannot be said: packets without ECN pass" in line for line in account))
 
     def test_ports_with_other_maps_have_policies(self):
         change = "[map.other]\ndscp_to_tc = {10 = 4, 26 = 0}\npcp_to_tc = {1 = 4}\ncnp_tc = \"dscp\"\n[port.Ethernet1_1]\nmap = \"other\"\n"

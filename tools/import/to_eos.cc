@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 
 #include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
@@ -102,7 +102,7 @@ class EosWriter {
     EosText made_;
     MapConfig map_;  // of the whole switch
     WatchdogConfig watchdog_;
-    bool watches_ = false, passes_non_ect_ = false, has_pfc_ = false;
+    bool watches_ = false, has_pfc_ = false;
 };
 
 // qos map: what most ports have.
@@ -131,24 +131,28 @@ void EosWriter::maps() {
     out_.said("map", "qos map dscp, cos and traffic-class");
 }
 
-// Packets without ECN in marking queues: all of them are let pass, or none.
+// Packets without ECN in marking queues: a switch passes all of them, or drops all by the curve. Where a
+// lossless queue marks, it passes them.
 void EosWriter::non_ect() {
-    std::size_t marking = 0, passing = 0;
-    std::vector<std::string> told;
+    bool has_lossless = false;
+    std::set<std::string> passing, dropping;
     for (const auto& [name, port] : out_.qos.ports)
         for (unsigned n = 0; n < classes; ++n) {
             const auto& profile = port.wred_profile[n];
             if (!profile || !profile->ecn || (profile->has_ect && profile->drop_non_ect != false)) continue;
-            ++marking;
-            if (profile->drop_non_ect == false) told.push_back(port.wred[n]);
-            if (!profile->drop_non_ect.value_or(!port.queue[n].lossless)) ++passing;
+            if (profile->drop_non_ect.value_or(!port.queue[n].lossless)) {
+                dropping.insert(port.wred[n]);
+            } else {
+                has_lossless = has_lossless || port.queue[n].lossless;
+                passing.insert(port.wred[n]);
+            }
         }
-    passes_non_ect_ = marking != 0 && passing == marking;
-    if (passes_non_ect_) top("allow non-ect", "qos random-detect ecn allow non-ect");
-    if (!passes_non_ect_)
-        for (const std::string& wred : told)
-            out_.unsaid(fmt::format("wred.{}.drop_non_ect", wred),
-                        "false for all queues, or for none: packets without ECN are dropped by the curve");
+    const bool passes = has_lossless || (!passing.empty() && dropping.empty());
+    if (passes) top("allow non-ect", "qos random-detect ecn allow non-ect");
+    for (const std::string& wred : passes ? dropping : passing)
+        out_.unsaid(fmt::format("wred.{}.drop_non_ect", wred),
+                    passes ? "packets without ECN pass in all queues: lossless ones must not drop them"
+                           : "all queues pass packets without ECN, or none: the curve drops them");
 }
 
 void EosWriter::watchdog() {
