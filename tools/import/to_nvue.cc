@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "control/config/schema/values.hh"
 #include "lib/values/class_mask.hh"
