@@ -212,6 +212,19 @@ class Cli(ExportCase):
         self.assertIn("qos random-detect ecn allow non-ect\n", eos)
         self.assertTrue(any("wred.b.drop_non_ect: cannot be said: packets without ECN pass" in line for line in account))
 
+    def test_a_policy_that_says_nothing_is_none_and_none_is_written_twice(self):
+        config = self.file('[default]\npfc = []\n[map.one]\ndscp_to_tc = {3 = 0, 26 = 0, 48 = 0, 56 = 0}\npcp_to_tc = {3 = 0, 6 = 0, 7 = 0}\ncnp_tc = "dscp"\n[default.queue.3]\nwred = "none"\n[port.Ethernet1_1]\nmap = "one"\n[port.Ethernet1_2]\nmap = "one"\n', "sluice.toml")
+        _, nxos, _ = self.export(config, "nxos", name="there.nxos")
+        self.assertEqual(re.findall("policy.*", nxos), [])
+        # An earlier export wrote the file.
+        self.export(NXOS, "nxos", name="ours")
+        _, text, _ = self.export(self.folder / "ours", "nxos", "--apply", self.keys("[default]\npfc = [4]\n"), "--patch", name="patch")
+        self.assertIn("policy-map type network-qos sluice-network_2\n  class type network-qos c-8q-nq4\n", text)
+        self.assertIn("  service-policy type network-qos sluice-network_2\n", text)
+        taken = self.file(EOS.read_text() + "policy-map type quality-of-service sluice\n   class class-default\n", "taken.eos")
+        _, text, _ = self.export(taken, "eos", "--apply", self.keys('[map.other]\ndscp_to_tc = {10 = 4}\n[port.Ethernet1_1]\nmap = "other"\n'), "--patch", name="patch")
+        self.assertIn("policy-map type quality-of-service sluice_2\n", text)
+
     def test_ports_with_other_maps_have_policies(self):
         change = "[map.other]\ndscp_to_tc = {10 = 4, 26 = 0}\npcp_to_tc = {1 = 4}\ncnp_tc = \"dscp\"\n[port.Ethernet1_1]\nmap = \"other\"\n"
         for source, maker in ((EOS, "eos"), (NXOS, "nxos")):

@@ -31,6 +31,10 @@ std::pair<std::string, std::uint64_t> stem_and_number(const std::string& interfa
 
 }  // namespace
 
+bool says_nothing(const CliBody& body) {
+    return std::ranges::all_of(body, [](const CliLine& line) { return line.text.empty(); });
+}
+
 CliBody changed_lines(const CliBody& today, const CliBody& wanted) {
     CliBody changes;
     for (const CliLine& line : today)

@@ -21,6 +21,7 @@ struct CliLine {
 using CliBody = std::vector<CliLine>;
 using CliBodies = std::map<std::string, CliBody, NaturalOrder>;  // by port
 
+bool says_nothing(const CliBody& body);
 // The lines of `wanted` that `today` does not have, and `no` where a key is not said any more.
 CliBody changed_lines(const CliBody& today, const CliBody& wanted);
 // A line of the account for each change, under `where`.

@@ -38,14 +38,16 @@ using References = std::map<std::string, std::map<std::string, std::string>, std
 SharedBodies share_policies(const NxosText& text, const PolicyKind& kind, References& by_word) {
     SharedBodies shared;
     for (const auto& [port, body] : text.*kind.bodies)
-        if (!body.empty()) by_word[kind.word][port] = share_body(shared, std::string(kind.stem), body);
+        if (!says_nothing(body)) by_word[kind.word][port] = share_body(shared, std::string(kind.stem), body);
     return shared;
 }
 
-std::string network_text(const CliBody& network) {
+// `known`: policies that are there already.
+std::string network_text(const CliBody& network, SharedBodies known) {
     if (network.empty()) return {};
-    return section_text("policy-map type network-qos sluice-network", network, nxos_indent) +
-           section_text("system qos", reference_to(network_word, "sluice-network"), nxos_indent);
+    const std::string name = share_body(known, "sluice-network", network);
+    return section_text("policy-map type network-qos " + name, network, nxos_indent) +
+           section_text("system qos", reference_to(network_word, name), nxos_indent);
 }
 
 // A change under the names of classes that the policy has.
@@ -89,7 +91,7 @@ std::string patch_policies(const NxosText& today, const NxosText& wanted, const 
         for (const std::string& of : each.ports) {
             const CliBody& body = (wanted.*kind.bodies).at(of);
             links[of].push_back(
-                body.empty()
+                says_nothing(body)
                     ? CliLine{"", kind.word, fmt::format("no {}", kind.word)}
                     : reference_to(kind.word, share_body(shared, std::string(kind.stem), body)).front());
             tell_changes(account, "interface " + wanted.names.at(of), was, each.changes);
@@ -127,7 +129,9 @@ Exported nxos_patch(const ExportTask& task, Exporting& out) {
         made.text += wanted.network.empty()
                          ? section_text("system qos",
                                         {{"", network_word, fmt::format("no {}", network_word)}}, nxos_indent)
-                         : network_text(wanted.network);
+                         : network_text(wanted.network, task.names == nullptr
+                                                            ? SharedBodies{{"sluice-network", today.network}}
+                                                            : names_taken(task.names, {}));
         tell_changes(made.account, "policy-map type network-qos", today.network,
                      changed_lines(today.network, wanted.network));
     }
@@ -150,7 +154,7 @@ Exported export_nxos(const ExportTask& task) {
     made.text = shared_text("", text.class_maps, {}, nxos_indent);
     for (const PolicyKind& kind : policy_kinds)
         made.text += shared_text(kind.head, share_policies(text, kind, by_word), {}, nxos_indent);
-    made.text += network_text(text.network);
+    made.text += network_text(text.network, {});
     for (const auto& [word, ports] : by_word)
         for (const auto& [port, name] : ports)
             text.links[port].push_back(reference_to(word.c_str(), name).front());

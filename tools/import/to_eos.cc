@@ -379,7 +379,9 @@ void forget_other_words(EosText& today, const EosText& wanted) {
 
 Exported eos_patch(const ExportTask& task, Exporting& out, const std::string& queue_word) {
     Exporting before(task.today);
-    EosText today = EosWriter(before, queue_word, names_taken(task.names, class_map_head)).write();
+    SharedBodies known = names_taken(task.names, class_map_head);
+    known.merge(names_taken(task.names, policy_map_head));
+    EosText today = EosWriter(before, queue_word, std::move(known)).write();
     const EosText wanted = EosWriter(out, queue_word, today.sections).write();
     std::map<std::string, std::string> names;
     share_profiles(today, names);
