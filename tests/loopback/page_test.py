@@ -359,8 +359,8 @@ class InBrowser(Pages):
         ledger = tab.evaluate("[...document.querySelectorAll('#ledger table')[0].tBodies[0].rows].map(row => [row.cells[0].textContent, Number(row.cells[1].querySelector('data').value)])")
         self.assertEqual(ledger, [[name.replace("_", " "), value] for name, value in report["ledger"].items() if type(value) is int])
         self.assertIn(report["pause_trees"][0]["text"], tab.evaluate("document.querySelector('.cause').textContent"))
-        # 4 grids of lines, a topology, pauses, a distribution; and texts of a figure near it.
-        self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 4)
+        # A topology, lines over time, slowdown over sizes, a distribution, pauses; and texts of a figure near it.
+        self.assertEqual(tab.evaluate("document.querySelectorAll('.chart svg').length"), 5)
         timeline = report["pause_timeline"]
         words = tab.evaluate("[...document.querySelectorAll('#pauses .chart svg text')].map((text) => text.textContent)")
         self.assertLessEqual({f"{row['paused']} by {row['by']}" for row in timeline["rows"]}, set(words))
