@@ -141,7 +141,7 @@ class Cli(ExportCase):
         fates = {}
         for maker in ("eos", "nxos"):
             _, text, account = self.export(SONIC, maker, name=f"there.{maker}")
-            fates[maker] = {line.split(": ", 3)[1]: line.split(": ", 3)[2:] for line in account if ": said: " not in line}
+            fates[maker] = self.fates(account)
             _, was = self.toml_of(SONIC, name="was.toml")
             _, again = self.toml_of(self.folder / f"there.{maker}", name="again.toml")
             names = dict(zip(was["port"], again["port"]))

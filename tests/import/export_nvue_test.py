@@ -59,7 +59,7 @@ class Nvue(ExportCase):
 
     def test_sonic_becomes_nvue_with_what_it_cannot_say(self):
         _, text, account = self.export(SONIC, "nvue", name="there.nv")
-        fates = {line.split(": ", 3)[1]: line.split(": ", 3)[2:] for line in account if ": said: " not in line}
+        fates = self.fates(account)
         self.assertEqual(fates["port.Ethernet4"], ["assumed", "is swp2 there: ports are numbered in order"])
         for path, fate, words in (("port.Ethernet0.priority_group.3.dynamic_th", "cannot be said", "NVUE's own threshold"), ("pool.ingress_pool.shared_headroom", "cannot be said", "headroom"),
                                   ("port.Ethernet0.queue.6.max_rate", "cannot be said", "port's speed"), ("port.Ethernet0.queue.0.weight", "rounded", "%"),

@@ -161,7 +161,7 @@ class Sonic(ExportCase):
         config = self.file('[wred.w]\ngreen_min = "9KB"\ngreen_max = "90KB"\ngreen_probability = "12.6%"\nmark_at = "enqueue"\nweight = 3\n[default.queue.3]\nwred = "w"\nmax_rate = "1000000001"\n'
                            '[watchdog]\ndetection = "250.5ms"\n[port.Ethernet0]\n[port.Ethernet4]\npfc_mode = "semi-lossless"\ndefault_tc = 2\nshaper = "50G"\n', "sluice.toml")
         _, text, account = self.export(config, "sonic")
-        fates = {line.split(": ", 3)[1]: line.split(": ", 3)[2:] for line in account if ": said: " not in line}
+        fates = self.fates(account)
         self.assertEqual(fates["wred.w.green_probability"], ["rounded", "13 % there instead of 12.6 %: 0.4 % more (3.2 %): it marks more"])
         self.assertEqual(fates["port.Ethernet0.watchdog.detection"], ["rounded", "251 ms there instead of 250.5 ms: 0.5 ms more (0.2 %): it acts that much later"])
         self.assertEqual(fates["port.Ethernet0.queue.3.max_rate"][0], "rounded")

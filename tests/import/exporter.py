@@ -84,6 +84,10 @@ class ExportCase(Case):
         account = self.account.read_text().splitlines() if self.account.exists() else []
         return done.stdout + done.stderr, out.read_text() if out.exists() else None, [line for line in account if line.startswith(f"{out}:")]
 
+    def fates(self, account):
+        """{path: [fate, words]} of the lines that are not said as they are."""
+        return {line.split(": ", 3)[1]: line.split(": ", 3)[2:] for line in account if ": said: " not in line}
+
     def keys(self, text):
         return self.file(text, "keys.toml")
 

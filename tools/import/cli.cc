@@ -95,6 +95,11 @@ InterfaceList interfaces_in(std::string_view words) {
     return out;
 }
 
+bool is_interface_name(std::string_view port) {
+    const InterfaceList list = interfaces_in(interface_of_port(port));
+    return list.kind == InterfaceList::Kind::port && list.names == std::vector{std::string(port)};
+}
+
 void Cli::collect_body(const Item& section, std::span<const StatementRule> rules, Settings& into,
                        const std::function<bool(const Item&, Settings&)>& nested) {
     for (const auto& member : section.members) {

@@ -29,6 +29,9 @@ struct InterfaceList {
 };
 InterfaceList interfaces_in(std::string_view words);
 
+// True when a port of this name is an interface of its own there: "Ethernet1_1".
+bool is_interface_name(std::string_view port);
+
 struct CliInterface {
     const Item* item = nullptr;  // where it comes first
     Settings settings;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/config/schema/values.hh"
+#include "tools/import/cli.hh"
 
 namespace sluice::import {
 namespace {
@@ -23,10 +24,13 @@ const CliLine* find_line(const CliBody& body, const CliLine& like) {
     return found == body.end() ? nullptr : &*found;
 }
 
-// "Ethernet1/" and 3 of "Ethernet1/3".
-std::pair<std::string, std::uint64_t> stem_and_number(const std::string& interface) {
-    const std::size_t digit = interface.find_last_not_of("0123456789") + 1;
-    return {interface.substr(0, digit), parse_integer(std::string_view(interface).substr(digit)).value_or(0)};
+// "0-2,7"
+std::string number_ranges(const std::vector<unsigned>& numbers) {
+    std::vector<std::string> names;
+    for (const unsigned n : numbers) names.push_back(std::to_string(n));
+    std::string text;
+    for (const std::string& range : name_ranges(names)) append_item(text, ",", range);
+    return text;
 }
 
 }  // namespace
@@ -61,17 +65,24 @@ void tell_changes(Account& account, const std::string& where, const CliBody& tod
     }
 }
 
-std::string number_ranges(const std::vector<unsigned>& numbers) {
-    std::string text;
-    for (std::size_t at = 0; at < numbers.size();) {
-        std::size_t last = at;
-        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-        append_item(
-            text, ",",
-            last > at ? fmt::format("{}-{}", numbers[at], numbers[last]) : std::to_string(numbers[at]));
-        at = last + 1;
-    }
-    return text;
+PortNames interface_names(Exporting& out, std::string_view stem, bool (*fits)(std::string_view name)) {
+    PortNames names = name_ports(out, stem, fits);
+    for (auto& [port, name] : names) name = interface_of_port(name);
+    return names;
+}
+
+void tell_memory(Exporting& out) {
+    tell_buffer(out);
+    for (const auto& [name, pool] : out.config.pools)
+        out.unsaid("pool." + name, "the platform divides its memory as it does");
+}
+
+std::string kbps_text(Exporting& out, const std::string& path, Rate rate, std::string_view maker) {
+    constexpr std::uint64_t kilo = 1000;
+    const std::uint64_t whole = rate == Rate{} ? 0 : std::max<std::uint64_t>(1, rate.bits_per_second / kilo);
+    out.rounded(path, rate.bits_per_second, whole * kilo, Unit::bits_a_second,
+                fmt::format("{} has kbps", maker));
+    return fmt::format("{} kbps", whole);
 }
 
 std::string section_text(std::string_view head, const CliBody& body, std::string_view indent) {
@@ -97,19 +108,12 @@ std::string section_text(std::string_view head, const CliBody& body, std::string
 std::string interfaces_text(const CliBodies& bodies, const PortNames& names, std::string_view indent) {
     std::string text;
     for (auto at = bodies.begin(); at != bodies.end();) {
-        const std::string& interface = names.at(at->first);
-        const auto [stem, first] = stem_and_number(interface);
-        std::uint64_t last = first;
-        auto next = std::next(at);
-        while (next != bodies.end() && next->second == at->second &&
-               names.at(next->first) == fmt::format("{}{}", stem, last + 1)) {
-            ++last;
-            ++next;
-        }
-        const std::string range =
-            last > first ? fmt::format("interface {}-{}", interface, last) : "interface " + interface;
-        if (!at->second.empty()) text += section_text(range, at->second, indent);
-        at = next;
+        const CliBody& body = at->second;
+        std::vector<std::string> alike;
+        for (; at != bodies.end() && at->second == body; ++at) alike.push_back(names.at(at->first));
+        if (body.empty()) continue;
+        for (const std::string& range : name_ranges(alike))
+            text += section_text("interface " + range, body, indent);
     }
     return text;
 }
@@ -170,6 +174,35 @@ std::string share_body(SharedBodies& shared, const std::string& stem, const CliB
     for (unsigned n = 2; shared.contains(name); ++n) name = fmt::format("{}_{}", stem, n);
     shared[name] = std::move(said);
     return name;
+}
+
+void add_class(SharedBodies& class_maps, CliBody& policy, unsigned number, const char* set,
+               const std::vector<CliMatch>& matches) {
+    CliBody body;
+    for (const CliMatch& each : matches)
+        if (!each.values.empty())
+            body.push_back(
+                {"", each.field, fmt::format("match {} {}", each.field, number_ranges(each.values))});
+    if (body.empty()) return;
+    const std::string made = share_body(class_maps, fmt::format("{}sluice-{}", class_map_head, number), body);
+    policy.push_back(
+        {"class " + made.substr(class_map_head.size()), "set", fmt::format("set {} {}", set, number)});
+}
+
+CliBodies changed_links(Account& account, const CliBodies& today, const CliBodies& wanted,
+                        const PortNames& names) {
+    CliBodies links;
+    for (const auto& [port, link] : wanted) {
+        links[port] = changed_lines(today.at(port), link);
+        tell_changes(account, "interface " + names.at(port), today.at(port), links[port]);
+    }
+    return links;
+}
+
+std::string changed_top(Account& account, const CliBody& today, const CliBody& wanted) {
+    const CliBody top = changed_lines(today, wanted);
+    tell_changes(account, "", today, top);
+    return section_text({}, top, {});
 }
 
 std::vector<SharedChange> shared_changes(const CliBodies& today, const CliBodies& wanted,
@@ -243,16 +276,10 @@ void add_routes(Exporting& out, CliBody& top) {
         const std::string prefix = print_prefix(route.prefix);
         const std::string start =
             fmt::format("{} route {} ", route.prefix.address.is_v6 ? "ipv6" : "ip", prefix);
-        const std::string path = "route." + prefix;
         const auto add = [&](const std::string& hop) { top.push_back({"", start + hop, start + hop}); };
         if (route.via.empty()) add("Null0");
-        for (const NextHopConfig& hop : route.via) {
-            add(print_address(hop.address));
-            if (hop.weight != min_hop_weight) out.unsaid(path, "all next hops have the same weight");
-            if (!hop.port.empty()) out.unsaid(path, "a next hop goes by its address alone");
-        }
-        if (route.load_balance) out.unsaid(path, "the mode of load balancing is the switch's");
-        out.said(path, start);
+        for (const NextHopConfig& hop : route.via) add(print_address(hop.address));
+        tell_route(out, route, start);
     }
 }
 

@@ -27,8 +27,12 @@ CliBody changed_lines(const CliBody& today, const CliBody& wanted);
 // A line of the account for each change, under `where`.
 void tell_changes(Account& account, const std::string& where, const CliBody& today, const CliBody& changes);
 
-// "0-2,7"
-std::string number_ranges(const std::vector<unsigned>& numbers);
+// Interfaces by port: its own name where all `fits`, else numbered behind `stem`.
+PortNames interface_names(Exporting& out, std::string_view stem, bool (*fits)(std::string_view name));
+// Buffer and pools, of which a platform has its own.
+void tell_memory(Exporting& out);
+// "40000 kbps", at least one of a rate that is not 0; told when rounded.
+std::string kbps_text(Exporting& out, const std::string& path, Rate rate, std::string_view maker);
 // A section; with an empty head its lines alone. `indent`: the blanks before a line of a section.
 std::string section_text(std::string_view head, const CliBody& body, std::string_view indent);
 // Sections of interfaces; neighbors that say the same are one: "interface Ethernet1/1-4".
@@ -53,6 +57,19 @@ SharedBodies names_taken(const SharedNames* names, std::string_view head);
 void forget_lines(CliBody& body, std::initializer_list<std::string_view> keys);
 // The line of a key in two bodies is not the same.
 bool differs(const CliBody& one, const CliBody& other, std::string_view key);
+
+// A class of a policy, "class sluice-N" with `set` N, and its class-map: packets by these values of fields.
+struct CliMatch {
+    const char* field;
+    std::vector<unsigned> values;
+};
+void add_class(SharedBodies& class_maps, CliBody& policy, unsigned number, const char* set,
+               const std::vector<CliMatch>& matches);
+
+// What changes at each interface, and of the statements of no section; told.
+CliBodies changed_links(Account& account, const CliBodies& today, const CliBodies& wanted,
+                        const PortNames& names);
+std::string changed_top(Account& account, const CliBody& today, const CliBody& wanted);
 
 // Changes of a policy or profile by its name, where they are right for all ports that go by it; without a
 // name those of a port, also where it says the same itself.

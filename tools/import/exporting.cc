@@ -72,6 +72,37 @@ PortNames name_ports(Exporting& out, std::string_view stem, bool (*fits)(std::st
     return names;
 }
 
+std::vector<std::string> name_ranges(const std::vector<std::string>& names) {
+    std::vector<std::string> ranges;
+    for (std::size_t at = 0; at < names.size();) {
+        const std::size_t stem_end = names[at].find_last_not_of("0123456789") + 1;
+        const std::string stem = names[at].substr(0, stem_end);
+        const auto first = parse_integer(std::string_view(names[at]).substr(stem_end));
+        std::size_t next = at + 1;
+        while (first && next < names.size() && names[next] == fmt::format("{}{}", stem, *first + (next - at)))
+            ++next;
+        ranges.push_back(next - at > 1 ? fmt::format("{}-{}", names[at], *first + (next - at) - 1)
+                                       : names[at]);
+        at = next;
+    }
+    return ranges;
+}
+
+void tell_buffer(Exporting& out) {
+    out.unsaid("buffer.size", fmt::format("the chip's own memory; import it again with --buffer {}",
+                                          print_size(out.config.buffer_size_bytes)));
+}
+
+void tell_route(Exporting& out, const RouteConfig& route, std::string what) {
+    const std::string path = "route." + print_prefix(route.prefix);
+    for (const NextHopConfig& hop : route.via) {
+        if (hop.weight != min_hop_weight) out.unsaid(path, "all next hops have the same weight");
+        if (!hop.port.empty()) out.unsaid(path, "a next hop goes by its address alone");
+    }
+    if (route.load_balance) out.unsaid(path, "the mode of load balancing is the switch's");
+    out.said(path, std::move(what));
+}
+
 bool is_down(const Config& config, std::string_view port) {
     const std::string command = fmt::format("port {} down", port);
     return std::ranges::any_of(config.events, [&](const EventConfig& event) {

@@ -54,6 +54,12 @@ void tell_base(Account& account, std::string_view maker);
 using PortNames = std::map<std::string, std::string>;
 // A name that `fits` stays; where one does not, ports are STEM1, STEM2 ... in order, and each is told.
 PortNames name_ports(Exporting& out, std::string_view stem, bool (*fits)(std::string_view name));
+// Names whose numbers follow each other as one: "swp1-4", "swp7".
+std::vector<std::string> name_ranges(const std::vector<std::string>& names);
+// The size of the buffer, which no switch is told.
+void tell_buffer(Exporting& out);
+// What the static routes of other switches have not.
+void tell_route(Exporting& out, const RouteConfig& route, std::string what);
 // True when the port is down from the start.
 bool is_down(const Config& config, std::string_view port);
 // From the end of a storm to the end of the watchdog's action.

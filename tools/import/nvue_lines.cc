@@ -1,5 +1,6 @@
 // NVUE's tables as lines, and the lines that change; a file that was read as tables.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -82,23 +83,6 @@ void add_entries(const Item* table, Tables& made) {
         }
 }
 
-// "swp1-4,swp7": names whose numbers follow each other.
-std::string range_of(const std::vector<std::string>& names) {
-    std::string text;
-    for (std::size_t at = 0; at < names.size();) {
-        const std::size_t stem_end = names[at].find_last_not_of("0123456789") + 1;
-        const std::string stem = names[at].substr(0, stem_end);
-        const auto first = parse_integer(std::string_view(names[at]).substr(stem_end));
-        std::size_t next = at + 1;
-        while (first && next < names.size() && names[next] == fmt::format("{}{}", stem, *first + (next - at)))
-            ++next;
-        append_item(text, ",",
-                    next - at > 1 ? fmt::format("{}-{}", names[at], *first + (next - at) - 1) : names[at]);
-        at = next;
-    }
-    return text;
-}
-
 std::string line_of(std::string_view verb, std::string_view table, std::string_view key,
                     std::string_view field, std::string_view value) {
     std::string line = fmt::format("nv {} {} {}", verb, table, key);
@@ -122,7 +106,9 @@ class InterfaceLines {
     std::string text() const {
         std::string text;
         for (const Line& each : lines_)
-            text += line_of(each.verb, "interface", range_of(each.names), each.field, each.value);
+            text +=
+                line_of(each.verb, "interface", fmt::format("{}", fmt::join(name_ranges(each.names), ",")),
+                        each.field, each.value);
         return text;
     }
 

@@ -114,11 +114,7 @@ Exported nxos_patch(const ExportTask& task, Exporting& out) {
     forget_other_words(today, wanted);
     Exported made;
     made.account = new_limits(std::move(out.account), before.account);
-    CliBodies links;
-    for (const auto& [port, link] : wanted.links) {
-        links[port] = changed_lines(today.links.at(port), link);
-        tell_changes(made.account, "interface " + wanted.names.at(port), today.links.at(port), links[port]);
-    }
+    CliBodies links = changed_links(made.account, today.links, wanted.links, wanted.names);
     for (const PolicyKind& kind : policy_kinds)
         made.text += patch_policies(today, wanted, kind, task.names, links, made.account);
     // Those of today's configuration as we write it are not in the file.
@@ -135,9 +131,8 @@ Exported nxos_patch(const ExportTask& task, Exporting& out) {
         tell_changes(made.account, "policy-map type network-qos", today.network,
                      changed_lines(today.network, wanted.network));
     }
-    const CliBody top = changed_lines(today.top, wanted.top);
-    tell_changes(made.account, "", today.top, top);
-    made.text += interfaces_text(links, wanted.names, nxos_indent) + section_text({}, top, {});
+    made.text +=
+        interfaces_text(links, wanted.names, nxos_indent) + changed_top(made.account, today.top, wanted.top);
     made.changes = !made.text.empty();
     if (made.changes && task.document == nullptr) tell_base(made.account, "nxos");
     return made;

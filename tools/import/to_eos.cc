@@ -35,11 +35,19 @@ std::string numbers_text(const std::vector<unsigned>& numbers) {
     return text;
 }
 
-// Seconds, to the next 10 ms.
+// Numbers that a map gives the class.
+std::vector<unsigned> numbers_of(std::span<const ClassId> map, unsigned tc) {
+    std::vector<unsigned> numbers;
+    for (unsigned n = 0; n < map.size(); ++n)
+        if (map[n] == tc) numbers.push_back(n);
+    return numbers;
+}
+
+// Rounded up, of a second.
+std::int64_t hundredths_of(Duration time) { return (time.ps + ps_of_10_ms - 1) / ps_of_10_ms; }
 std::string seconds_text(Duration time) {
     constexpr double per_second = 100;
-    const std::int64_t hundredths = (time.ps + ps_of_10_ms - 1) / ps_of_10_ms;
-    return fmt::format("{:g}", static_cast<double>(hundredths) / per_second);
+    return fmt::format("{:g}", static_cast<double>(hundredths_of(time)) / per_second);
 }
 
 const char* action_word(WatchdogAction action) {
@@ -57,15 +65,8 @@ class EosWriter {
     }
 
     EosText write() {
-        made_.names = name_ports(out_, "Ethernet", [](std::string_view name) {
-            const InterfaceList list = interfaces_in(interface_of_port(name));
-            return list.kind == InterfaceList::Kind::port && list.names == std::vector{std::string(name)};
-        });
-        for (auto& [name, interface] : made_.names) interface = interface_of_port(interface);
-        out_.unsaid("buffer.size", fmt::format("the chip's own memory; import it again with --buffer {}",
-                                               print_size(config_.buffer_size_bytes)));
-        for (const auto& [name, pool] : config_.pools)
-            out_.unsaid("pool." + name, "the platform divides its memory as it does");
+        made_.names = interface_names(out_, "Ethernet", is_interface_name);
+        tell_memory(out_);
         maps();
         non_ect();
         watchdog();
@@ -91,7 +92,7 @@ class EosWriter {
     void marking(const std::string& name, unsigned n, const EffectivePort& effective, CliBody& body);
     std::string curve(const std::string& wred, std::string_view key, const WredCurve& of,
                       std::string_view chance, const WredProfile& profile);
-    std::string kbps(const std::string& path, Rate rate);
+    std::string kbps(const std::string& path, Rate rate) { return kbps_text(out_, path, rate, "EOS"); }
     void top(std::string key, std::string text) {
         made_.top.push_back({"", std::move(key), std::move(text)});
     }
@@ -116,9 +117,7 @@ void EosWriter::maps() {
     }
     const auto add = [&](const char* from, const auto& map, const char* to) {
         for (unsigned tc = 0; tc < classes; ++tc) {
-            std::vector<unsigned> numbers;
-            for (unsigned n = 0; n < map.size(); ++n)
-                if (map[n] == tc) numbers.push_back(n);
+            const std::vector<unsigned> numbers = numbers_of(map, tc);
             if (!numbers.empty())
                 made_.top.push_back(
                     {"", fmt::format("qos map {} to {} {}", from, to, tc),
@@ -170,8 +169,8 @@ void EosWriter::watchdog() {
             fmt::format("{} default {} {}", watchdog_word, which, text));
         out_.said(key, made_.top.back().text);
         out_.rounded(key, static_cast<std::uint64_t>(time.ps),
-                     static_cast<std::uint64_t>((time.ps + ps_of_10_ms - 1) / ps_of_10_ms * ps_of_10_ms),
-                     Unit::picoseconds, "EOS has hundredths of a second");
+                     static_cast<std::uint64_t>(hundredths_of(time) * ps_of_10_ms), Unit::picoseconds,
+                     "EOS has hundredths of a second");
     };
     add("watchdog.detection", "timeout", watchdog_.detection);
     add("watchdog.restoration", "recovery-time", restoration_of(watchdog_));
@@ -183,23 +182,9 @@ void EosWriter::watchdog() {
 
 void EosWriter::policy(const std::string& name, const MapConfig& map, CliBody& body) {
     CliBody classes_of;
-    for (unsigned tc = 0; tc < classes; ++tc) {
-        CliBody matches;
-        for (const auto& [field, numbers] :
-             {std::pair<const char*, std::span<const ClassId>>{"dscp", map.dscp_to_tc},
-              {"cos", map.pcp_to_tc}}) {
-            std::vector<unsigned> of_class;
-            for (unsigned n = 0; n < numbers.size(); ++n)
-                if (numbers[n] == tc) of_class.push_back(n);
-            if (!of_class.empty())
-                matches.push_back({"", field, fmt::format("match {} {}", field, number_ranges(of_class))});
-        }
-        if (matches.empty()) continue;
-        const std::string of =
-            share_body(made_.sections, fmt::format("{}sluice-{}", class_map_head, tc), matches);
-        classes_of.push_back(
-            {"class " + of.substr(class_map_head.size()), "set", fmt::format("set traffic-class {}", tc)});
-    }
+    for (unsigned tc = 0; tc < classes; ++tc)
+        add_class(made_.sections, classes_of, tc, "traffic-class",
+                  {{"dscp", numbers_of(map.dscp_to_tc, tc)}, {"cos", numbers_of(map.pcp_to_tc, tc)}});
     const std::string made = share_body(made_.sections, fmt::format("{}sluice", policy_map_head), classes_of)
                                  .substr(policy_map_head.size());
     body.push_back({"", "service-policy type qos input", "service-policy type qos input " + made});
@@ -267,13 +252,6 @@ void EosWriter::port_watchdog(const std::string& name, const PortConfig& port, C
     add("port timer", fmt::format("timeout {} polling-interval auto recovery-time {}",
                                   seconds_text(own.detection), seconds_text(restoration_of(own))));
     add("port action", action_word(own.action));
-}
-
-std::string EosWriter::kbps(const std::string& path, Rate rate) {
-    constexpr std::uint64_t kilo = 1000;
-    const std::uint64_t whole = std::max<std::uint64_t>(1, rate.bits_per_second / kilo);
-    out_.rounded(path, rate.bits_per_second, whole * kilo, Unit::bits_a_second, "EOS has kbps");
-    return fmt::format("{} kbps", whole);
 }
 
 std::string EosWriter::curve(const std::string& wred, std::string_view key, const WredCurve& of,
@@ -389,11 +367,7 @@ Exported eos_patch(const ExportTask& task, Exporting& out, const std::string& qu
     forget_other_words(today, wanted);
     Exported made;
     made.account = new_limits(std::move(out.account), before.account);
-    CliBodies links;
-    for (const auto& [port, link] : wanted.links) {
-        links[port] = changed_lines(today.links.at(port), link);
-        tell_changes(made.account, "interface " + wanted.names.at(port), today.links.at(port), links[port]);
-    }
+    CliBodies links = changed_links(made.account, today.links, wanted.links, wanted.names);
     static const std::map<std::string, std::set<std::string>> nothing;
     for (const SharedChange& each : shared_changes(today.profiles, wanted.profiles, names,
                                                    task.names == nullptr ? nothing : task.names->own_keys)) {
@@ -405,9 +379,8 @@ Exported eos_patch(const ExportTask& task, Exporting& out, const std::string& qu
             made.text += section_text(where = "qos profile " + each.name, each.changes, eos_indent);
         tell_changes(made.account, where, today.profiles.at(port), each.changes);
     }
-    const CliBody top = changed_lines(today.top, wanted.top);
-    tell_changes(made.account, "", today.top, top);
-    made.text += interfaces_text(links, wanted.names, eos_indent) + section_text({}, top, {});
+    made.text +=
+        interfaces_text(links, wanted.names, eos_indent) + changed_top(made.account, today.top, wanted.top);
     made.text = shared_text("", referred_in(made.text, wanted.sections),
                             task.names == nullptr ? today.sections : SharedBodies{}, eos_indent) +
                 made.text;

@@ -71,8 +71,7 @@ class NvueWriter {
 };
 
 void NvueWriter::pools() {
-    out_.unsaid("buffer.size", fmt::format("the chip's own memory; import it again with --buffer {}",
-                                           print_size(config_.buffer_size_bytes)));
+    tell_buffer(out_);
     if (config_.pools.empty()) {
         out_.unsaid("pool", "the configuration has none, and NVUE divides the memory as it does");
         return;
@@ -139,15 +138,10 @@ void NvueWriter::watchdog() {
 void NvueWriter::routes() {
     for (const RouteConfig& route : *config_.routes) {
         Tables& entry = made_["vrf default router static"][print_prefix(route.prefix)];
-        const std::string path = "route." + print_prefix(route.prefix);
         if (route.via.empty()) entry["via blackhole type"] = "blackhole";
-        for (const NextHopConfig& hop : route.via) {
+        for (const NextHopConfig& hop : route.via)
             entry[fmt::format("via {}", print_address(hop.address))] = "";
-            if (hop.weight != min_hop_weight) out_.unsaid(path, "all next hops have the same weight");
-            if (!hop.port.empty()) out_.unsaid(path, "a next hop goes by its address alone");
-        }
-        if (route.load_balance) out_.unsaid(path, "the mode of load balancing is the switch's");
-        out_.said(path, fmt::format("vrf default router static {}", print_prefix(route.prefix)));
+        tell_route(out_, route, fmt::format("vrf default router static {}", print_prefix(route.prefix)));
     }
 }
 

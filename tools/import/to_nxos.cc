@@ -23,16 +23,10 @@ class NxosWriter {
     }
 
     NxosText write() {
-        made_.names = name_ports(out_, "Ethernet1_", [](std::string_view name) {
-            const InterfaceList list = interfaces_in(interface_of_port(name));
-            return list.kind == InterfaceList::Kind::port && list.names == std::vector{std::string(name)} &&
-                   name.find('_') != name.npos;
+        made_.names = interface_names(out_, "Ethernet1_", [](std::string_view name) {
+            return is_interface_name(name) && name.find('_') != name.npos;
         });
-        for (auto& [name, interface] : made_.names) interface = interface_of_port(interface);
-        out_.unsaid("buffer.size", fmt::format("the chip's own memory; import it again with --buffer {}",
-                                               print_size(config_.buffer_size_bytes)));
-        for (const auto& [name, pool] : config_.pools)
-            out_.unsaid("pool." + name, "the platform divides its memory as it does");
+        tell_memory(out_);
         network();
         watchdog();
         for (const auto& [name, port] : config_.ports) write_port(name, port, out_.qos.ports.at(name));
@@ -47,12 +41,13 @@ class NxosWriter {
     void write_port(const std::string& name, const PortConfig& port, const EffectivePort& effective);
     void classify(const std::string& name, const PortConfig& port, const EffectivePort& effective);
     void link(const std::string& name, const PortConfig& port, const EffectivePort& effective);
-    void queue(const std::string& name, unsigned n, const PortConfig& port, const EffectivePort& effective);
+    void queue(const std::string& name, unsigned n, const PortConfig& port, const EffectivePort& effective,
+               const std::array<bool, classes>& used);
     void limit(const std::string& path, const QueueConfig& queue,
                const std::function<void(const char*, const char*, std::string)>& add);
     std::string marking(unsigned n, const EffectivePort& effective);
     void group(const std::string& name, ClassId n, const PortConfig& port, const EffectivePort& effective);
-    std::string kbps(const std::string& path, Rate rate);
+    std::string kbps(const std::string& path, Rate rate) { return kbps_text(out_, path, rate, "NX-OS"); }
     std::uint64_t kilobytes(const std::string& path, std::uint64_t bytes);
 
     Exporting& out_;
@@ -119,13 +114,6 @@ void NxosWriter::watchdog() {
         out_.unsaid("watchdog.poll", "interval times shutdown-multiplier is the detection");
 }
 
-std::string NxosWriter::kbps(const std::string& path, Rate rate) {
-    constexpr std::uint64_t kilo = 1000;
-    const std::uint64_t whole = rate.bits_per_second / kilo;
-    out_.rounded(path, rate.bits_per_second, whole * kilo, Unit::bits_a_second, "NX-OS has kbps");
-    return fmt::format("{} kbps", whole);
-}
-
 std::uint64_t NxosWriter::kilobytes(const std::string& path, std::uint64_t bytes) {
     constexpr std::uint64_t kilo = 1000;
     out_.rounded(path, bytes, bytes / kilo * kilo, Unit::bytes, "it marks earlier");
@@ -143,22 +131,17 @@ void NxosWriter::classify(const std::string& name, const PortConfig& port, const
     if (port.default_tc != 0)
         out_.unsaid(key_of_port(name, "default_tc"), "packets without DSCP and PCP are of qos-group 0");
     if (port.trust == Trust::port) return out_.said(key_of_port(name, "trust"), "no policy of type qos");
+    const auto of_queue = [&](std::span<const ClassId> numbers, unsigned queue) {
+        std::vector<unsigned> found;
+        for (unsigned n = 0; n < numbers.size(); ++n)
+            if (map.tc_to_queue[numbers[n]] == queue) found.push_back(n);
+        return found;
+    };
     for (unsigned queue = 1; queue < classes; ++queue) {
-        CliBody matches;
-        const auto add = [&](const char* field, const auto& numbers) {
-            std::vector<unsigned> of_queue;
-            for (unsigned n = 0; n < numbers.size(); ++n)
-                if (map.tc_to_queue[numbers[n]] == queue) of_queue.push_back(n);
-            if (!of_queue.empty())
-                matches.push_back({"", field, fmt::format("match {} {}", field, number_ranges(of_queue))});
-        };
-        if (port.trust == Trust::dscp) add("dscp", map.dscp_to_tc);
-        add("cos", map.pcp_to_tc);
-        if (matches.empty()) continue;
-        const std::string of =
-            share_body(made_.class_maps, fmt::format("{}sluice-{}", class_map_head, queue), matches);
-        policy.push_back(
-            {"class " + of.substr(class_map_head.size()), "set", fmt::format("set qos-group {}", queue)});
+        std::vector<CliMatch> matches;
+        if (port.trust == Trust::dscp) matches.push_back({"dscp", of_queue(map.dscp_to_tc, queue)});
+        matches.push_back({"cos", of_queue(map.pcp_to_tc, queue)});
+        add_class(made_.class_maps, policy, queue, "qos-group", matches);
     }
     out_.said(key_of_port(name, "map"), "class-maps of type qos, a policy of type qos");
 }
@@ -232,19 +215,18 @@ void NxosWriter::limit(const std::string& path, const QueueConfig& queue,
 }
 
 void NxosWriter::queue(const std::string& name, unsigned n, const PortConfig& port,
-                       const EffectivePort& effective) {
+                       const EffectivePort& effective, const std::array<bool, classes>& used) {
     const QueueSchedule& schedule = effective.schedule.queue[n];
     const std::string path = key_of_port(name, fmt::format("queue.{}", n));
     const std::string section = std::string(queuing_class_head) + output_class(n);
-    const bool used = used_queues(effective.map)[n];
     const auto add = [&](const char* key, const char* words, std::string text) {
         out_.said(fmt::format("{}.{}", path, key), fmt::format("{} {}", section, text));
         made_.output[name].push_back({section, words, std::move(text)});
     };
-    if (used && schedule.strict) {
+    if (used[n] && schedule.strict) {
         unsigned level = 1;
         for (unsigned above = n + 1; above < classes; ++above)
-            if (used_queues(effective.map)[above] && effective.schedule.queue[above].strict) ++level;
+            if (used[above] && effective.schedule.queue[above].strict) ++level;
         add("scheduler", "priority", fmt::format("priority level {}", level));
     }
     if (schedule.min_rate != Rate{} || schedule.max_rate != Rate{})
@@ -294,18 +276,19 @@ void NxosWriter::group(const std::string& name, ClassId n, const PortConfig& por
 void NxosWriter::write_port(const std::string& name, const PortConfig& port, const EffectivePort& effective) {
     classify(name, port, effective);
     link(name, port, effective);
+    const auto used = used_queues(effective.map);
     const auto shares = shares_of_queues(out_, name, effective);
     CliBody& output = made_.output[name];
     for (unsigned n = 0; n < classes; ++n) {
         const std::string section = std::string(queuing_class_head) + output_class(n);
         if (shares[n] == 100) output.push_back({section, "bandwidth", ""});
-        if (!used_queues(effective.map)[n]) output.push_back({section, "", ""});
+        if (!used[n]) output.push_back({section, "", ""});
         if (shares[n] != 0 && shares[n] != 100) {
             output.push_back(
                 {section, "bandwidth", fmt::format("bandwidth remaining percent {}", shares[n])});
             out_.said(key_of_port(name, fmt::format("queue.{}.weight", n)), output.back().text);
         }
-        queue(name, n, port, effective);
+        queue(name, n, port, effective, used);
     }
     if (port.shaper != Rate{}) out_.unsaid(key_of_port(name, "shaper"), "the port sends at its speed");
     tell_bursts(out_, name, port);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "control/config/compile/qos_pools.hh"
+#include "lib/frame/parse.hh"
 #include "lib/values/class_mask.hh"
 
 namespace sluice {
@@ -72,13 +73,6 @@ void refuse_queues(const std::string& name, const EffectivePort& port, Effective
     });
 }
 
-void refuse_size(const Config& config, EffectiveQos& qos) {
-    if (config.trimming.size_bytes <= max_described_trim_bytes) return;
-    const auto describes =
-        std::ranges::find_if(config.hosts, [](const auto& host) { return host.second.describes_payload; });
-    if (describes != config.hosts.end()) qos.problems.push_back(too_large_to_trim(config, describes->first));
-}
-
 }  // namespace
 
 bool has_trimming(const Config& config) {
@@ -94,14 +88,21 @@ std::map<std::uint8_t, std::string> trimmed_dscps(const Config& config) {
     return dscps;
 }
 
-QosProblem too_large_to_trim(const Config& config, const std::string& host) {
-    return {{},
-            "trimming.size",
-            fmt::format("{} bytes: frames of hosts that describe their payload, as {} does, have {} to keep",
-                        config.trimming.size_bytes, host, max_described_trim_bytes),
-            fmt::format("write size = {} or less, or set payload = \"carried\" for the hosts",
-                        max_described_trim_bytes),
-            "trim-described"};
+std::optional<QosProblem> too_large_to_trim(const Config& config, const decltype(Config::hosts)& hosts) {
+    // Trimmed packets keep fewer bytes than the parser reads, so frames that hosts describe may be cut as
+    // well as whole ones.
+    constexpr std::uint16_t most = parse_view_bytes;
+    if (config.trimming.size_bytes <= most) return std::nullopt;
+    const auto describes =
+        std::ranges::find_if(hosts, [](const auto& host) { return host.second.describes_payload; });
+    if (describes == hosts.end()) return std::nullopt;
+    return QosProblem{
+        {},
+        "trimming.size",
+        fmt::format("{} bytes: frames of hosts that describe their payload, as {} does, have {} to keep",
+                    config.trimming.size_bytes, describes->first, most),
+        fmt::format("write size = {} or less, or set payload = \"carried\" for the hosts", most),
+        "trim-described"};
 }
 
 void read_trimming(const Config& config, EffectiveQos& qos) {
@@ -110,7 +111,7 @@ void read_trimming(const Config& config, EffectiveQos& qos) {
     for (const auto& [name, port] : config.ports)
         if (const auto dscp = trimmed_dscp_of(config, port)) trimmed |= bit_of_dscp(*dscp);
     const std::uint64_t trimmable = trimmable_dscps(config, trimmed, qos);
-    refuse_size(config, qos);
+    if (auto problem = too_large_to_trim(config, config.hosts)) qos.problems.push_back(std::move(*problem));
     for (auto& [name, port] : qos.ports) {
         const PortConfig& said = config.ports.at(name);
         const std::uint8_t queues = trimming_queues(said);

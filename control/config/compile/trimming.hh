@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "control/config/compile/qos.hh"
-#include "lib/frame/parse.hh"
 
 namespace sluice {
 
@@ -17,11 +17,7 @@ bool has_trimming(const Config& config);
 // The DSCPs of trimmed packets, each with the first port that gives it.
 std::map<std::uint8_t, std::string> trimmed_dscps(const Config& config);
 
-// A trimming.size beyond the bytes that frames of hosts that describe their payload have, as `host` does.
-QosProblem too_large_to_trim(const Config& config, const std::string& host);
-
-// Trimmed packets keep fewer bytes than the parser reads, so frames that hosts describe may be cut as well as
-// whole ones.
-constexpr std::uint16_t max_described_trim_bytes = parse_view_bytes;
+// A trimming.size beyond the bytes that frames of these hosts have, one of which describes its payload.
+std::optional<QosProblem> too_large_to_trim(const Config& config, const decltype(Config::hosts)& hosts);
 
 }  // namespace sluice

@@ -20,28 +20,24 @@ struct GroupShare {
     std::string threshold;
 };
 
+std::uint64_t shared_cells(const EffectivePool* pool) {
+    return static_cast<std::uint64_t>(pool == nullptr ? 0 : std::max<std::int64_t>(pool->shared_cells, 0));
+}
+
 GroupShare share_of(const std::string& name, const EffectivePort& port, const GroupLimits& group,
                     const EffectiveQos& qos) {
     GroupShare share{0, 0, 0, name, {}};
     for (const GroupLimits& other : port.group)
         share.lossless += other.lossless && other.pool == group.pool ? 1 : 0;
     const EffectivePool* pool = qos.pool(PoolDirection::ingress, group.pool);
-    const auto cells =
-        static_cast<std::uint64_t>(pool == nullptr ? 0 : std::max<std::int64_t>(pool->shared_cells, 0));
-    std::uint64_t limit = cells / share.lossless;
     share.threshold = "no limit";
-    if (group.threshold.is_dynamic()) {
-        const int n = group.threshold.n();
-        const std::uint64_t up = 1ULL << std::max(n, 0), down = 1ULL << std::max(-n, 0);
-        limit = cells * up / (down + share.lossless * up);
-        share.threshold = fmt::format("dynamic_th {}", n);
-    } else if (!group.threshold.is_unlimited()) {
-        const auto fixed = static_cast<std::uint64_t>(group.threshold.limit_cells(0, 0));
-        limit = std::min(limit, fixed);
-        share.threshold = fmt::format("static_th {}", fixed * qos.cell.bytes());
-    }
-    share.bytes = limit * qos.cell.bytes();
-    share.shared_bytes = cells * qos.cell.bytes();
+    if (group.threshold.is_dynamic())
+        share.threshold = fmt::format("dynamic_th {}", group.threshold.n());
+    else if (!group.threshold.is_unlimited())
+        share.threshold = fmt::format(
+            "static_th {}", static_cast<std::uint64_t>(group.threshold.limit_cells(0, 0)) * qos.cell.bytes());
+    share.bytes = equal_limit_cells(group.threshold, pool, share.lossless) * qos.cell.bytes();
+    share.shared_bytes = shared_cells(pool) * qos.cell.bytes();
     return share;
 }
 
@@ -164,6 +160,19 @@ unsigned roce_queues(const EffectivePort& port) {
 }
 
 }  // namespace
+
+std::uint64_t equal_limit_cells(const Threshold& threshold, const EffectivePool* pool, unsigned users) {
+    const std::uint64_t shared = shared_cells(pool);
+    if (threshold.is_dynamic()) {
+        const int n = threshold.n();
+        const std::uint64_t up = 1ULL << std::max(n, 0), down = 1ULL << std::max(-n, 0);
+        return shared * up / (down + users * up);
+    }
+    const std::uint64_t equal = shared / users;
+    return threshold.is_unlimited()
+               ? equal
+               : std::min(equal, static_cast<std::uint64_t>(threshold.limit_cells(0, 0)));
+}
 
 void check_marking(const Config& config, const EffectiveQos& qos, Findings& findings) {
     const auto shares = smallest_shares(qos);

@@ -45,7 +45,10 @@ void check_marking(const Config& config, const EffectiveQos& qos, Findings& find
 void check_minimums(const EffectiveQos& qos, Findings& findings);  // lint_rates.cc
 void check_mirror_classes(const Config& config, const EffectiveQos& qos, Findings& findings);
 void check_pause_time(const Config& config, const std::string& name, const EffectivePort& port,
-                      Findings& findings);                                               // lint_pauses.cc
+                      Findings& findings);  // lint_pauses.cc
+// The limit of each of `users` users of a pool that are all at it (Choudhury and Hahne 1998), in cells; at
+// least one user. Null: no pool.
+std::uint64_t equal_limit_cells(const Threshold& threshold, const EffectivePool* pool, unsigned users);
 void check_trimming(const Config& config, const EffectiveQos& qos, Findings& findings);  // lint_trimming.cc
 // The classes of packets that were trimmed, by their DSCP, at a port or another switch.
 void check_trimmed_classes(const EffectiveQos& qos, const std::map<std::uint8_t, std::string>& trimmed_at,

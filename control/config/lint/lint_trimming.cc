@@ -96,18 +96,6 @@ void check_other_traffic(const std::string& name, const EffectivePort& port, Fin
                   "name the DSCPs of RoCE in trimming.trimmable_dscp, or map DSCP 0 to another queue");
 }
 
-// The limit of a lone user of a pool.
-std::uint64_t alone_cells(const Threshold& threshold, const EffectivePool* pool) {
-    const auto shared =
-        static_cast<std::uint64_t>(pool == nullptr ? 0 : std::max<std::int64_t>(pool->shared_cells, 0));
-    if (threshold.is_unlimited()) return shared;
-    if (!threshold.is_dynamic())
-        return std::min(shared, static_cast<std::uint64_t>(threshold.limit_cells(0, 0)));
-    const int n = threshold.n();
-    const std::uint64_t up = 1ULL << std::max(n, 0), down = 1ULL << std::max(-n, 0);
-    return shared * up / (down + up);
-}
-
 // A packet that its group refuses is dropped, not trimmed.
 void check_group_limit(const std::string& name, const EffectivePort& port, const EffectiveQos& qos,
                        Findings& findings) {
@@ -116,7 +104,8 @@ void check_group_limit(const std::string& name, const EffectivePort& port, const
         const GroupLimits& group = port.group[n];
         if (group.lossless) continue;
         const std::uint64_t of_group =
-            group.reserved_cells + alone_cells(group.threshold, qos.pool(PoolDirection::ingress, group.pool));
+            group.reserved_cells +
+            equal_limit_cells(group.threshold, qos.pool(PoolDirection::ingress, group.pool), 1);
         for (const auto& [to, egress] : qos.ports) {
             const unsigned queue = egress.map.tc_to_queue[tc];
             const QueueLimits& limits = egress.queue[queue];
@@ -125,7 +114,7 @@ void check_group_limit(const std::string& name, const EffectivePort& port, const
                 continue;
             const std::uint64_t of_queue =
                 limits.reserved_cells +
-                alone_cells(limits.threshold, qos.pool(PoolDirection::egress, limits.pool));
+                equal_limit_cells(limits.threshold, qos.pool(PoolDirection::egress, limits.pool), 1);
             if (of_group >= of_queue) continue;
             findings.warn(
                 "trim-group-limit", port_path(name, fmt::format("priority_group.{}", n)),

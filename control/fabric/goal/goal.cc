@@ -42,6 +42,10 @@ Json judged(const Asserts& list, const Json& report) {
     return made;
 }
 
+FigureUnit unit_of(const tl::expected<Expression, std::string>& expression, const std::string& where) {
+    return expression ? expression->unit_at(where) : FigureUnit::none;
+}
+
 }  // namespace
 
 tl::expected<Goal, std::vector<ConfigError>> Goal::of(const ScenarioConfig& scenario,
@@ -88,13 +92,11 @@ std::string entry_text(const Json& judged) {
 }
 
 FigureUnit unit_of_least(const std::string& that, const std::string& where) {
-    const auto expression = Expression::parse(that, Wanted::figure);
-    return expression ? expression->unit_at(where) : FigureUnit::none;
+    return unit_of(Expression::parse(that, Wanted::figure), where);
 }
 
 FigureUnit unit_of_keep(const std::string& that, const std::string& where) {
-    const auto expression = Expression::parse(that);
-    return expression ? expression->unit_at(where) : FigureUnit::none;
+    return unit_of(Expression::parse(that), where);
 }
 
 std::optional<bool> keeps_at(const std::string& that, const std::string& where, double value) {

@@ -41,16 +41,11 @@ void check_turn(const FabricPlan& plan, FabricFindings& findings) {
 
 // A switch without hosts of its own is judged as if there were none.
 void check_trim_sizes(const FabricPlan& plan, const Config& world, FabricFindings& findings) {
-    const auto describes =
-        std::ranges::find_if(world.hosts, [](const auto& host) { return host.second.describes_payload; });
-    if (describes == world.hosts.end()) return;
     for (const SwitchPlan& each : plan.switches) {
-        if (!each.config.hosts.empty() || each.config.trimming.size_bytes <= max_described_trim_bytes ||
-            !has_trimming(each.config))
-            continue;
-        const QosProblem problem = too_large_to_trim(each.config, describes->first);
-        findings.add(Severity::error, std::string(problem.id.name()), problem.key, problem.wrong, problem.fix,
-                     {}, each.name);
+        if (!each.config.hosts.empty() || !has_trimming(each.config)) continue;
+        if (const auto problem = too_large_to_trim(each.config, world.hosts))
+            findings.add(Severity::error, std::string(problem->id.name()), problem->key, problem->wrong,
+                         problem->fix, {}, each.name);
     }
 }
 
