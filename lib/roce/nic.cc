@@ -260,16 +260,18 @@ bool Nic::receive_known(const Incoming& packet, Time now) {
 void Nic::receive_packet(const Incoming& packet, Time now) {
     catch_up(now);
     ++statistics_.frames_received;
-    if (packet.refusal != Incoming::Refusal::none)
+    if (packet.refusal == Incoming::Refusal::trimmed)
+        receive_trimmed(packet, now);
+    else if (packet.refusal != Incoming::Refusal::none)
         ++statistics_.refused;
     else if (!receive_known(packet, now))
         ++statistics_.strangers;
     settle(now);
 }
 
-void Nic::receive_marked(QpIndex index, Time now) {
+// Congestion on the packet's way: its sender gets a CNP when one is due.
+void Nic::notify(QpIndex index, Time now) {
     QueuePair& qp = queue_pairs_[index];
-    ++qp.statistics.ce_received;
     const bool due = !statistics_.last_cnp || now - *statistics_.last_cnp >= settings_.cnp_interval;
     if (due && !statistics_.unanswered_since) statistics_.unanswered_since = now;
     if (!settings_.echo_ce || !notification_.on_marked(index, qp.listed.peer, now)) return;
@@ -277,11 +279,25 @@ void Nic::receive_marked(QpIndex index, Time now) {
     cnps_.add(index);
 }
 
+// Its queue pair may ask for it; only then it counts as marked.
+[[gnu::cold]] void Nic::receive_trimmed(const Incoming& packet, Time now) {
+    ++statistics_.trimmed;
+    if (!receive_known(packet, now)) ++statistics_.strangers;
+}
+
 void Nic::receive_of(QpIndex index, const Incoming& packet, Time now) {
     QueuePair& qp = queue_pairs_[index];
+    if (packet.refusal == Incoming::Refusal::trimmed) [[unlikely]] {
+        const bool asks = qp.receive_trimmed(packet, now);
+        if (asks && (settings_.trim_marks || packet.ecn == Ecn::ce)) notify(index, now);
+        return;
+    }
     if (packet.opcode == Opcode::cnp) return qp.receive_cnp(now);
     if (is_data(packet.opcode)) {
-        if (packet.ecn == Ecn::ce) receive_marked(index, now);
+        if (packet.ecn == Ecn::ce) {
+            ++qp.statistics.ce_received;
+            notify(index, now);
+        }
         if (packet.ecn == Ecn::not_ect) {
             ++qp.statistics.not_ect_received;
             statistics_.not_ect_dscp = packet.dscp;

@@ -166,6 +166,7 @@ class Nic {
     Ring* oldest(unsigned allowed);
     void receive_packet(const Incoming& packet, Time now);
     void receive_of(QpIndex index, const Incoming& packet, Time now);
+    void receive_trimmed(const Incoming& packet, Time now);
     template <class Event>
     void on_queue_pair(QpIndex index, Time now, Event event);
     void tell_rank(QpIndex index, const QpStatistics& before, Time now);
@@ -174,7 +175,7 @@ class Nic {
     void run_program(ProgramRank& program, Time now);
     void expire_posters(Time now);
     std::optional<Time> next_of_posters();
-    void receive_marked(QpIndex index, Time now);
+    void notify(QpIndex index, Time now);
 
     NicSettings settings_;
     std::vector<FlowSettings> flows_;

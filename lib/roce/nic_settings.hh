@@ -48,6 +48,7 @@ struct NicSettings {
     std::uint64_t rnr_chance = 0;
     std::uint8_t rnr_timer = 1;  // low five bits of the syndrome: 10 us
     bool checks_payload = true;  // each byte that arrives
+    bool trim_marks = true;      // a trimmed packet that is asked for counts as one with CE for CNPs
 };
 
 // The poster of a queue pair's messages where its flow is none: which of the host's.

@@ -32,6 +32,7 @@ struct QpStatistics {
     std::uint64_t acks_received = 0;     // likewise
     std::uint64_t cnps_sent = 0;
     std::uint64_t cnps_received = 0;
+    std::uint64_t trimmed_asked = 0;  // trimmed packets that were asked for
 
     // Sums; `recovering` stays that of one queue pair.
     void add(const QpStatistics& other) {
@@ -40,7 +41,7 @@ struct QpStatistics {
              {&Qp::completed, &Qp::retried, &Qp::failed, &Qp::completed_bytes, &Qp::delivered,
               &Qp::delivered_bytes, &Qp::wrong_payload, &Qp::data_packets, &Qp::data_wire_bytes,
               &Qp::ce_received, &Qp::not_ect_received, &Qp::acks_sent, &Qp::acks_received, &Qp::cnps_sent,
-              &Qp::cnps_received})
+              &Qp::cnps_received, &Qp::trimmed_asked})
             this->*counter += other.*counter;
         completion_time = completion_time + other.completion_time;
         last_delivered = max(last_delivered, other.last_delivered);
@@ -86,6 +87,7 @@ struct NicStatistics {
     std::uint64_t frames_sent = 0;
     std::uint64_t frames_received = 0;
     std::uint64_t refused = 0;     // no packet of an end point: corrupted, or another protocol's
+    std::uint64_t trimmed = 0;     // of data, without its payload
     std::uint64_t strangers = 0;   // for an address or a queue pair that is not here, or from another peer
     std::optional<Time> last_cnp;  // that was sent
     // The first packet with CE for which a CNP is due (none was sent in the CNP interval before it) and not

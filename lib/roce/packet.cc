@@ -233,7 +233,10 @@ Refusal find_datagram(std::span<const std::uint8_t> frame, std::size_t frame_byt
     if (udp.destination_port.get() != roce_udp_port) return Refusal::not_roce;
     in.source_port = udp.source_port.get();
     // An IP length beyond the UDP length would cover less by the ICRC than the sender meant.
-    if (udp.length.get() != end - datagram.udp) return Refusal::cut;
+    if (udp.length.get() != end - datagram.udp) {
+        const bool has_bth = datagram.packet.size() >= datagram.udp + transport_header_bytes;
+        return udp.length.get() > end - datagram.udp && has_bth ? Refusal::trimmed : Refusal::cut;
+    }
     return end < datagram.udp + transport_header_bytes + icrc_bytes ? Refusal::cut : Refusal::none;
 }
 
@@ -244,16 +247,30 @@ bool is_understood(std::uint8_t opcode) {
     return operation != nullptr && !operation->immediate && operation->atomic == 0;
 }
 
-// `rest`: the first of `rest_bytes` between BTH and ICRC.
-Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::size_t rest_bytes,
-                       Incoming& in) {
-    if (!is_understood(bth.opcode)) return Refusal::opcode;
-    constexpr std::uint8_t version_bits = 0x0F;
+constexpr std::uint8_t version_bits = 0x0F;
+
+void read_bth(const Bth& bth, Incoming& in) {
     in.opcode = static_cast<Opcode>(bth.opcode);
     in.ack_request = (bth.ack_request & ack_request_bit) != 0;
     in.becn = (bth.destination.bytes[0] & becn_bit) != 0;
     in.qp = bth.destination_qp();
     in.psn = load_24(bth.psn.data());
+}
+
+// Reads the BTH of a packet whose payload a switch has cut off.
+Refusal read_trimmed(const Datagram& datagram, Incoming& in) {
+    const auto& bth = header_at<Bth>(&datagram.packet[datagram.udp + sizeof(UdpHeader)]);
+    if (!is_understood(bth.opcode)) return Refusal::opcode;
+    read_bth(bth, in);
+    const bool has_payload = in.opcode != Opcode::cnp && operation_of(in.opcode).payload;
+    return has_payload && (bth.flags & version_bits) == 0 ? Refusal::trimmed : Refusal::cut;
+}
+
+// `rest`: the first of `rest_bytes` between BTH and ICRC.
+Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::size_t rest_bytes,
+                       Incoming& in) {
+    if (!is_understood(bth.opcode)) return Refusal::opcode;
+    read_bth(bth, in);
     const std::size_t pad = bth.flags >> 4 & 3U;
     const std::size_t extensions = extensions_of(in.opcode);
     if ((bth.flags & version_bits) != 0 || rest_bytes % 4 != 0 || rest_bytes < extensions + pad)
@@ -278,7 +295,10 @@ Incoming read_packet(std::span<const std::uint8_t> frame) {
     Incoming in;
     Datagram datagram;
     in.refusal = find_datagram(frame, frame.size(), in, datagram);
-    if (in.refusal != Refusal::none) return in;
+    if (in.refusal != Refusal::none) [[unlikely]] {
+        if (in.refusal == Refusal::trimmed) in.refusal = read_trimmed(datagram, in);
+        return in;
+    }
     const auto covered = datagram.packet.first(datagram.bytes - icrc_bytes);
     if (icrc(covered, datagram.udp) != load_icrc(covered.data() + covered.size())) {
         in.refusal = Refusal::icrc;
@@ -295,7 +315,10 @@ Incoming read_packet(const DescribedFrame& frame) {
     Incoming in;
     Datagram datagram;
     in.refusal = find_datagram(frame.head, frame.frame_bytes, in, datagram);
-    if (in.refusal != Refusal::none) return in;
+    if (in.refusal != Refusal::none) [[unlikely]] {
+        if (in.refusal == Refusal::trimmed) in.refusal = read_trimmed(datagram, in);
+        return in;
+    }
     const std::size_t rest_at = datagram.udp + transport_header_bytes;
     if (datagram.packet.size() < rest_at + min_extensions) {
         in.refusal = Refusal::cut;

@@ -152,6 +152,7 @@ struct Incoming {
         icrc,
         opcode,     // none of `Opcode`
         malformed,  // headers or pad that its opcode cannot have
+        trimmed,    // a switch has cut its payload off: only its headers up to the BTH are known, unproved
     };
     Refusal refusal = Refusal::not_roce;
     Opcode opcode{};
@@ -183,7 +184,8 @@ struct Incoming {
 };
 
 // Takes any bytes. Checks all lengths and the ICRC; the caller checks addresses and QP, the end point lengths
-// against the MTU.
+// against the MTU. A packet is trimmed when its UDP length exceeds its IP payload, and its opcode has
+// payload: then addresses, DSCP, ECN, opcode, QP and PSN are as they came, without ICRC.
 Incoming read_packet(std::span<const std::uint8_t> frame);
 // For an undisturbed described frame: its ICRC is right.
 Incoming read_packet(const DescribedFrame& frame);

@@ -256,6 +256,16 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
     complete(now);
 }
 
+bool QueuePair::receive_trimmed(const Incoming& packet, Time now) {
+    const bool is_response =
+        packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only;
+    const bool asks = settings_.requests
+                          ? is_response && as_requester().receive_trimmed_response(packet.psn, now)
+                          : as_responder().receive_trimmed(packet, now);
+    if (asks) ++statistics.trimmed_asked;
+    return asks;
+}
+
 void QueuePair::receive_cnp(Time now) {
     ++statistics.cnps_received;
     if (!nic_->ignore_cnp) reaction_.on_cnp(now);

@@ -72,6 +72,8 @@ class alignas(64) QueuePair {
     // From this queue pair's peer; not a CNP.
     void receive(const Incoming& packet, std::optional<std::uint8_t> rnr, Time now);
     void receive_cnp(Time now);
+    // From this queue pair's peer, trimmed. False: it counts as lost.
+    bool receive_trimmed(const Incoming& packet, Time now);
 
     PacketWriter& writer(FrameKind kind) {
         return kind == FrameKind::data ? data_ : kind == FrameKind::reply ? reply_ : cnp_;

@@ -10,6 +10,7 @@ namespace {
 
 // READs for holes among responses, beside outstanding ones.
 constexpr std::uint32_t max_partial_reads = 64;
+constexpr std::size_t max_trimmed = 256;  // NAKs that wait for the wire
 
 }  // namespace
 
@@ -21,6 +22,7 @@ RcResponder::RcResponder(const ResponderSettings& settings)
       early_(settings.recovery.kind == Recovery::selective ? settings.recovery.receive_window : 0) {
     assert(valid_mtu(settings.mtu));
     assert(settings.ack_every > 0 && settings.max_reads > 0);
+    if (is_selective() && settings.recovery.naks_trimmed) trimmed_.set_capacity(max_trimmed);
 }
 
 RcResponder::Request RcResponder::request_of(const Incoming& packet) {
@@ -91,6 +93,18 @@ RcResponder::Delivery RcResponder::receive_early(const Incoming& packet, std::ui
             return {Delivery::Kind::payload, place_of(sequence), packet.payload_bytes(), 0};
     }
     return {};
+}
+
+bool RcResponder::receive_trimmed(const Incoming& packet, Time now) {
+    if (packet.opcode > Opcode::write_only || state_ == State::failed || waits_) return false;
+    const std::uint64_t sequence = sequence_of(packet.psn, expected_);
+    if (sequence < expected_) {
+        acknowledge(packet.ack_request);
+        return false;
+    }
+    if (trimmed_.full() || !came_.ask(sequence, expected_, now)) return false;
+    trimmed_.push_back(sequence);
+    return true;
 }
 
 void RcResponder::expire(Time now) {
@@ -209,13 +223,20 @@ Outgoing RcResponder::next_response() {
     return packet;
 }
 
+ReceiveWindow::Hole RcResponder::next_hole() {
+    if (trimmed_.empty()) return came_.next_hole();
+    const std::uint64_t first = trimmed_.front();
+    trimmed_.pop_front();
+    return {first, first + 1};
+}
+
 std::optional<Outgoing> RcResponder::next() {
     if (reads_ != 0) return next_response();
     Outgoing packet;
     packet.opcode = Opcode::acknowledge;
     if (!reply_) {
-        if (!has_hole()) return std::nullopt;
-        const ReceiveWindow::Hole hole = came_.next_hole();
+        if (trimmed_.empty() && !has_hole()) return std::nullopt;
+        const ReceiveWindow::Hole hole = next_hole();
         ++counters_.gaps;
         packet.psn = psn_of(hole.first);
         packet.aeth = {syndrome_sequence_error, psn_of(hole.end)};

@@ -3,7 +3,8 @@
 // READ responses, one by one as the caller's wire takes them.
 //
 // Selective recovery: early payload is placed, its request waits, and a NAK names a lost hole: its PSN is the
-// first missing, its MSN field the one behind the last. It acknowledges nothing. After an RNR NAK early
+// first missing, its MSN field the one behind the last. It acknowledges nothing. So does a NAK for each
+// trimmed packet, at once; those beyond `max_trimmed` that wait wait for the time-out. After an RNR NAK early
 // packets are dropped, as the requester sends all again.
 //
 // Answers leave in the order of PSNs: an ACK or NAK waits for the READ responses before it, which acknowledge
@@ -13,6 +14,7 @@
 // free, after `receive`. No allocation after construction. Sizes are bytes.
 #pragma once
 
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -63,9 +65,11 @@ class RcResponder {
     // A request: SEND, WRITE or READ; others are ignored. `rnr`: no receive buffer, so SENDs get an RNR NAK
     // with these low five bits.
     Delivery receive(const Incoming& packet, std::optional<std::uint8_t> rnr = std::nullopt, Time now = {});
+    // A request whose payload a switch has cut off. False: it is not asked for.
+    bool receive_trimmed(const Incoming& packet, Time now);
     // The ACK, NAK or READ response that is sent now; nothing: none.
     std::optional<Outgoing> next();
-    bool has_next() const { return has_response() || reply_ || has_hole(); }
+    bool has_next() const { return has_response() || reply_ || !trimmed_.empty() || has_hole(); }
     bool has_response() const { return reads_ != 0; }  // of a READ: that is the next
 
     std::optional<Time> next_timer() const {
@@ -120,6 +124,7 @@ class RcResponder {
     void acknowledge(bool now);
     void add_read(std::uint64_t sequence, const Reth& reth);
     Outgoing next_response();
+    ReceiveWindow::Hole next_hole();
     std::uint32_t packets_of(std::uint32_t bytes) const {
         return (bytes + settings_.mtu - 1) / settings_.mtu;
     }
@@ -141,7 +146,8 @@ class RcResponder {
     ReceiveWindow came_;
     Counters counters_;
     std::vector<std::uint32_t> keys_;
-    std::vector<Request> early_;  // selective: those that came_ holds, by sequence number
+    std::vector<Request> early_;                     // selective: those that came_ holds, by sequence number
+    boost::circular_buffer<std::uint64_t> trimmed_;  // sequence numbers to ask for
 };
 
 }  // namespace sluice::roce

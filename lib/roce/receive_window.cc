@@ -11,7 +11,9 @@ ReceiveWindow::ReceiveWindow(const RecoverySettings& settings) : rest_(std::make
     assert(std::has_single_bit(window) && window >= min_receive_window && window <= max_receive_window);
     rest_->bits.resize(window / 64);
     rest_->window = window;
-    if (settings.kind == Recovery::selective) rest_->tolerance = settings.reorder_window;
+    if (settings.kind != Recovery::selective) return;
+    rest_->tolerance = settings.reorder_window;
+    if (settings.naks_trimmed) rest_->asked.resize(window / 64);
 }
 
 std::uint64_t ReceiveWindow::run_end(std::uint64_t sequence) const {
@@ -45,13 +47,29 @@ void ReceiveWindow::put(std::uint64_t sequence, std::uint32_t count, std::uint64
         const std::uint64_t place = each & (rest_->window - 1);
         rest_->bits[place / 64] |= std::uint64_t{1} << place % 64;
     }
-    end_ = std::max(end_, sequence + count);
+    came_to(sequence + count, expected, now);
+}
+
+bool ReceiveWindow::ask(std::uint64_t sequence, std::uint64_t expected, Time now) {
+    if (rest_->asked.empty() || sequence < expected || sequence >= expected + rest_->window ||
+        holds(sequence))
+        return false;
+    const std::uint64_t place = sequence & (rest_->window - 1);
+    rest_->asked[place / 64] |= std::uint64_t{1} << place % 64;
+    came_to(sequence + 1, expected, now);
+    return true;
+}
+
+void ReceiveWindow::came_to(std::uint64_t end, std::uint64_t expected, Time now) {
+    end_ = std::max(end_, end);
     if (!rest_->tolerance) return;
     if (!rest_->mark && end_ > rest_->lost) rest_->mark = {now, end_};
     expire(expected, now);
 }
 
+// Unless the highest that came is this one, trimmed.
 void ReceiveWindow::count_inversion(std::uint64_t sequence) {
+    if (sequence + 1 >= end_) return;
     ++rest_->counters.inversions;
     rest_->counters.max_depth = std::max(rest_->counters.max_depth, end_ - 1 - sequence);
 }
@@ -66,7 +84,9 @@ void ReceiveWindow::measure_expected(std::uint64_t expected) {
 void ReceiveWindow::advance(std::uint64_t from, std::uint64_t to, Time now) {
     for (std::uint64_t each = from; each < std::min(to, end_); ++each) {
         const std::uint64_t place = each & (rest_->window - 1);
-        rest_->bits[place / 64] &= ~(std::uint64_t{1} << place % 64);
+        const std::uint64_t others = ~(std::uint64_t{1} << place % 64);
+        rest_->bits[place / 64] &= others;
+        if (!rest_->asked.empty()) rest_->asked[place / 64] &= others;
     }
     if (rest_->mark && to >= rest_->mark->end) rest_->mark.reset();
     if (rest_->tolerance && !rest_->mark && end_ > std::max(to, rest_->lost)) rest_->mark = {now, end_};
@@ -75,12 +95,12 @@ void ReceiveWindow::advance(std::uint64_t from, std::uint64_t to, Time now) {
 
 void ReceiveWindow::settle(std::uint64_t expected) {
     rest_->told = std::max(rest_->told, expected);
-    while (has_hole() && bit(rest_->told)) ++rest_->told;
+    while (has_hole() && is_told(rest_->told)) ++rest_->told;
 }
 
 ReceiveWindow::Hole ReceiveWindow::next_hole() {
     Hole hole{rest_->told, rest_->told + 1};
-    while (!bit(hole.end)) ++hole.end;
+    while (!is_told(hole.end)) ++hole.end;
     settle(hole.end);
     return hole;
 }

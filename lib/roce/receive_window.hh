@@ -30,6 +30,7 @@ struct RecoverySettings {
     // two, within the two limits. Go-back-N: the range in which reordering is measured.
     std::uint32_t receive_window = 1024;
     Duration reorder_window = microseconds(100);  // 0: a hole is lost at once
+    bool naks_trimmed = false;  // selective: a trimmed packet is asked for at once; else it counts as lost
     bool operator==(const RecoverySettings&) const = default;
 };
 
@@ -61,6 +62,9 @@ class ReceiveWindow {
     Came add(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected, Time now);
     // The same, known by another way: not measured. Within the window.
     void mark(std::uint64_t sequence, std::uint64_t expected, Time now);
+    // A packet has come without its payload, so it is asked for now, and no hole has it. False: it is before
+    // `expected`, beyond the window or here already, or the settings say to ignore it.
+    bool ask(std::uint64_t sequence, std::uint64_t expected, Time now);
     // The expected packet has come, and any() is true.
     void measure_expected(std::uint64_t expected);
     // A packet from before the expected has come.
@@ -82,7 +86,8 @@ class ReceiveWindow {
         std::uint64_t end;
     };
     struct Rest {
-        std::vector<std::uint64_t> bits;  // of [expected, end_)
+        std::vector<std::uint64_t> bits;   // of [expected, end_)
+        std::vector<std::uint64_t> asked;  // likewise, of trimmed packets; empty: they are ignored
         std::uint64_t window = 0;
         std::optional<Duration> tolerance;  // nothing: nothing counts as lost
         std::uint64_t lost = 0;             // what is missing below it is
@@ -91,15 +96,21 @@ class ReceiveWindow {
         Counters counters;
     };
 
-    bool bit(std::uint64_t sequence) const {
+    bool is_in(const std::vector<std::uint64_t>& bits, std::uint64_t sequence) const {
         const std::uint64_t place = sequence & (rest_->window - 1);
-        return (rest_->bits[place / 64] >> place % 64 & 1U) != 0;
+        return (bits[place / 64] >> place % 64 & 1U) != 0;
     }
+    bool bit(std::uint64_t sequence) const { return is_in(rest_->bits, sequence); }
+    // It has come, or is asked for already: a hole ends before it.
+    bool is_told(std::uint64_t sequence) const {
+        return bit(sequence) || (!rest_->asked.empty() && is_in(rest_->asked, sequence));
+    }
+    void came_to(std::uint64_t end, std::uint64_t expected, Time now);
     void put(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected, Time now);
     void count_inversion(std::uint64_t sequence);
     void settle(std::uint64_t expected);
 
-    std::uint64_t end_ = 0;  // behind the highest that came
+    std::uint64_t end_ = 0;  // behind the highest that came, with payload or without
     std::unique_ptr<Rest> rest_;
 };
 

@@ -395,6 +395,18 @@ Requester::ReadData Requester::take_response(std::uint64_t sequence, std::uint64
     return {place_of(sequence), bytes};
 }
 
+bool Requester::receive_trimmed_response(std::uint32_t psn, Time now) {
+    const std::uint64_t sequence = sequence_of(psn, acknowledged_.sequence);
+    if (resends_ == nullptr || state_ != State::ready || sequence < acknowledged_.sequence ||
+        sequence >= sent_end_ || resends_->holes.full())
+        return false;
+    std::uint64_t number = acknowledged_.message;
+    while (at(number).end() <= sequence) ++number;
+    if (at(number).kind != Kind::read || !came_.ask(sequence, acknowledged_.sequence, now)) return false;
+    add_hole(sequence, sequence + 1);
+    return true;
+}
+
 void Requester::expire(Time now) {
     if (resends_ != nullptr && came_.any(acknowledged_.sequence)) {
         came_.expire(acknowledged_.sequence, now);

@@ -82,6 +82,8 @@ class Requester {
 
     void receive_aeth(std::uint32_t psn, const Aeth& aeth, Time now);  // of an ACK or NAK
     ReadData receive_response(std::uint32_t psn, std::uint32_t bytes, Time now);
+    // A READ response whose payload a switch has cut off. False: it is not asked for.
+    bool receive_trimmed_response(std::uint32_t psn, Time now);
 
     std::optional<Time> next_timer() const {
         std::optional<Time> next = timer_;

@@ -96,6 +96,7 @@ FOUND = {
     "host-rate": HOSTS + '[host.default]\nrate_min = "200G"\n',
     "host-receive-xon": HOSTS + '[host.default]\nreceive_xon = "65KB"\n',
     "host-rnr": HOSTS + FLOW + '[host.default]\nrnr_chance = "1%"\n',
+    "host-trim": HOSTS + '[host.default]\ntrim = "nak"\n',
     "host-twice": HOSTS + '[host.p3]\nport = "p1"\naddress = "10.0.1.3"\n',
     "idle-sleep": 'idle_sleep = "26us"\n' + PORT,
     "kernel-clock": '[kernel]\nroutes = true\n' + PORT,

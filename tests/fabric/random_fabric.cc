@@ -149,7 +149,8 @@ class Maker {
         const bool lossy = odds(25);
         // Drawn apart, as below.
         const std::uint64_t trimming = scramble(seed_ ^ 0x7218) % 4;
-        if (lossy && trimming != 0) say("[switch.default.trimming]\nsize = {}", 64U << (trimming - 1));
+        trims_ = lossy && trimming != 0;
+        if (trims_) say("[switch.default.trimming]\nsize = {}", 64U << (trimming - 1));
         say("[switch.default.default]\nqos = \"{}\"", !lossy          ? "lossless"
                                                       : trimming == 0 ? "lossy"
                                                                       : "lossy-trim");
@@ -175,6 +176,8 @@ class Maker {
         if (drawn == 0) return;
         made_.ordered = drawn == 1;
         if (!made_.ordered) say("recovery = \"selective\"");
+        if (const std::uint64_t naks = scramble(seed_ ^ 0x7AC) % 3; !made_.ordered && trims_ && naks != 0)
+            say("trim = \"nak\"\ntrim_cc = \"{}\"", naks == 1 ? "mark" : "none");
         say("[switch.default.load_balance]\nmode = \"{}\"", drawn == 1   ? "flowlet"
                                                             : drawn == 2 ? "adaptive"
                                                                          : "packet");
@@ -254,6 +257,7 @@ class Maker {
     }
 
     std::uint64_t seed_;
+    bool trims_ = false;
     RandomFabric made_;
     std::vector<std::string> hosts_, switches_;
     std::vector<Cable> cables_;

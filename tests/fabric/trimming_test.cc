@@ -14,7 +14,11 @@ using namespace sluice::fabric;
 namespace {
 
 // The hosts of two leaves write to those of the third, for which the spine has one port.
-std::string incast(const std::string& more, std::string_view payload = "described") {
+constexpr std::string_view ignores = "ack_dscp = 48";
+constexpr std::string_view naks = "recovery = \"selective\"\ntrim = \"nak\"";
+
+std::string incast(const std::string& more, std::string_view payload = "described",
+                   std::string_view host = ignores) {
     return fmt::format(R"(
 [topology]
 kind = "leaf-spine"
@@ -27,7 +31,7 @@ buffer.size = "1MB"
 qos = "lossy-trim"
 [host.default]
 cc = "none"
-ack_dscp = 48
+{}
 payload = "{}"
 mtu = 4096
 [[flow]]
@@ -37,7 +41,7 @@ message = "64KB"
 messages = 8
 depth = 4
 {})",
-                       payload, more);
+                       host, payload, more);
 }
 
 std::uint64_t trimmed_at(CheckedFabric& run, const std::string& device) {
@@ -47,6 +51,28 @@ std::uint64_t trimmed_at(CheckedFabric& run, const std::string& device) {
         for (const TrimCounters& queue : of.view(id).counters().trim)
             sum += queue.sent.get() + queue.dropped.get();
     return sum;
+}
+
+// Sums over all hosts, at their end.
+struct HostSums {
+    std::uint64_t trimmed = 0, asked = 0, again = 0, timeouts = 0, cnps = 0, refused = 0;
+};
+HostSums sums_of(CheckedFabric& run) {
+    HostSums sums;
+    for (const HostPort* port : run.fabric().hosts()) {
+        const roce::Nic& nic = port->nic();
+        sums.trimmed += nic.statistics().trimmed;
+        sums.refused += nic.statistics().refused;
+        for (const roce::QueuePair& qp : nic.queue_pairs()) {
+            sums.asked += qp.statistics.trimmed_asked;
+            sums.cnps += qp.statistics.cnps_sent;
+            if (const roce::Requester* end = qp.requester()) {
+                sums.again += end->counters().retransmissions;
+                sums.timeouts += end->counters().timeouts;
+            }
+        }
+    }
+    return sums;
 }
 
 bool refuses(std::string_view id, const std::string& text) {
@@ -89,6 +115,40 @@ TEST(Trimming, leavesNothingBehind) {
     run.drain();
     CHECK(trimmed_at(run, "spine1") > 100);
     LONGS_EQUAL(0, run.lossless_lost());
+}
+
+// Each trimmed packet that a host got is sent again once, and nothing else is: no time-out, no reorder
+// window.
+TEST(Trimming, hostsAskForTrimmedPacketsAlone) {
+    for (const char* payload : {"described", "carried"})
+        for (const char* kind : {"write", "send", "read"}) {
+            const std::string more = fmt::format("kind = \"{}\"\n", kind);
+            CheckedFabric run(incast(more, payload, naks), "trimmed packets asked for");
+            run.drain();
+            const HostSums sums = sums_of(run);
+            CHECK(sums.trimmed > 100);
+            LONGS_EQUAL(trimmed_at(run, "spine1") + trimmed_at(run, "leaf1") + trimmed_at(run, "leaf2") +
+                            trimmed_at(run, "leaf3"),
+                        sums.trimmed + run.dropped(DropReason::trim_limit));
+            LONGS_EQUAL(0, run.dropped(DropReason::trim_limit));
+            LONGS_EQUAL(sums.trimmed, sums.asked);
+            LONGS_EQUAL(sums.trimmed, sums.again);
+            LONGS_EQUAL(0, sums.timeouts + sums.refused);
+            CHECK(sums.cnps > 0);
+        }
+}
+
+TEST(Trimming, congestionControlNeedNotHearOfIt) {
+    const std::string quiet = std::string(naks) + "\ntrim_cc = \"none\"\necn = \"not-ect\"";
+    CheckedFabric run(incast("", "described", quiet), "trimmed packets that mark nothing");
+    run.drain();
+    CHECK(sums_of(run).asked > 100);
+    LONGS_EQUAL(0, sums_of(run).cnps);
+}
+
+TEST(Trimming, hostsThatGoBackCannotAskForThem) {
+    CHECK_TRUE(refuses("host-trim", incast("", "described", "trim = \"nak\"\nack_dscp = 48")));
+    CHECK_FALSE(refuses("host-trim", incast("", "described", naks)));
 }
 
 // A command may ask a switch that knows no hosts for more than their frames have.

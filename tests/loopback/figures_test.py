@@ -240,6 +240,15 @@ class Reports(loopback.Case):
         switch.give("h0", [(n, plain(600, dscp=26)) for n in range(10)])
         self.check(switch.run().report)
 
+    def hosts_that_ask_for_trimmed_packets(self):
+        switch = Switch(self, hosts=0)
+        for name in ("h0", "h1", "h2"):
+            switch.roce_host(name, recovery="selective", trim="nak")
+            switch.ports[name]["qos"] = "lossy-trim"
+        switch.section("port.h2.queue.3", static_th="20KB", wred="none")
+        switch.flow_of_hosts(["h0", "h1"], "h2", message="100KB", messages=1)
+        self.check(switch.run().report)
+
     def the_real_clock(self):
         switch = Switch(self, hosts=1, device="net_null{n}", clock="real")
         switch.port("h0", rx_queues=3)
@@ -251,7 +260,7 @@ class Reports(loopback.Case):
 
     def test_a_row_for_every_leaf_and_a_leaf_for_every_row(self):
         for part in (self.everything, self.a_long_gap, self.a_class_that_waits, self.hosts_and_flows, self.a_wire, self.trimmed_packets,
-                     self.the_real_clock):
+                     self.hosts_that_ask_for_trimmed_packets, self.the_real_clock):
             with self.subTest(part.__name__):
                 part()
         unmet = [figure.path for figure in self.catalogue.figures if figure not in self.met]

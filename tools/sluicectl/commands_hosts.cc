@@ -48,11 +48,14 @@ Answer answer(const Look& look, const Part& part, bool named, std::string text) 
 
 // "h1: timeouts 3, rnr_naks 1": counters that stay 0 while all is well.
 std::string troubles_text(const std::string& name, const Figures& figure, const Json& part) {
-    constexpr std::array troubles{
-        "failed_messages",       "timeouts",         "sequence_errors",       "rnr_naks",
-        "refused_packets",       "stranger_packets", "duplicate_packets",     "early_packets",
-        "overrun_packets",       "pauses_sent",      "wrong_payload_packets", "reordered_packets",
-        "reorder_depth_packets", "repeated_packets"};
+    constexpr std::array troubles{"failed_messages",   "timeouts",
+                                  "sequence_errors",   "rnr_naks",
+                                  "refused_packets",   "trimmed_packets",
+                                  "stranger_packets",  "duplicate_packets",
+                                  "early_packets",     "overrun_packets",
+                                  "pauses_sent",       "wrong_payload_packets",
+                                  "reordered_packets", "reorder_depth_packets",
+                                  "repeated_packets"};
     std::string text;
     for (const char* trouble : troubles)
         if (part.value(trouble, 0ULL) != 0)

@@ -91,6 +91,10 @@ Rate drain_rate(const Config& config, const PacketLabel& label, const std::strin
     return rate;
 }
 
+std::uint8_t ack_dscp(const HostConfig& host) {
+    return host.ack_dscp.value_or(host.recovery.naks_trimmed ? host.cnp_dscp : host.dscp);
+}
+
 roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver) {
     roce::RecoverySettings made = receiver.recovery;
     if (sender.recovery.kind != made.kind) made.kind = roce::Recovery::go_back_n;

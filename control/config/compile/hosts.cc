@@ -24,8 +24,6 @@ std::uint64_t scrambled(std::uint64_t sum, const IpAddress& address) {
     return sum;
 }
 
-using PortsAt = decltype(Config::ports)::const_iterator;
-
 roce::Marking marking(const Config& config, const PortConfig& port, const PacketLabel& label, Ecn ecn) {
     const ClassMap map = class_map(map_of(config, port), port);
     roce::Marking made{
@@ -34,8 +32,8 @@ roce::Marking marking(const Config& config, const PortConfig& port, const Packet
     return made;
 }
 
-// The MAC that a host sends to: its port's, or on a wire that of the host at the other end.
-MacAddress next_mac(const Config& config, const std::string& name, PortsAt at) {
+// The MAC that a host sends to: its port's, `at` among all, or on a wire that of the host at the other end.
+MacAddress next_mac(const Config& config, const std::string& name, auto at) {
     const std::string peer = wire_peer(config, name);
     if (peer.empty()) {
         const auto index = static_cast<std::size_t>(std::distance(config.ports.begin(), at));
@@ -100,13 +98,14 @@ class HostSpecs {
         spec.nic.seed = place.seed;
         spec.nic.ring_frames = host.ring_frames;
         spec.nic.reaction = reaction_parameters(host, port.speed);
-        spec.nic.ack = marking(config, port, {host.ack_dscp.value_or(host.dscp), host.pcp}, host.ecn);
+        spec.nic.ack = marking(config, port, {ack_dscp(host), host.pcp}, host.ecn);
         spec.nic.cnp = marking(config, port, {host.cnp_dscp, {}, true}, Ecn::not_ect);
         spec.nic.cnp_interval = host.cnp_interval;
         spec.nic.cnp_scope = host.cnp_scope;
         spec.nic.port_of_qp = host.port_of_qp;
         spec.nic.echo_ce = host.echo_ce;
         spec.nic.ignore_cnp = host.ignore_cnp;
+        spec.nic.trim_marks = host.trim_marks;
         spec.nic.rnr_chance = (std::uint64_t{host.rnr_chance.parts_per_billion} << 32) / Chance::always;
         spec.nic.rnr_timer = roce::rnr_syndrome(host.rnr_timer);
         return spec;

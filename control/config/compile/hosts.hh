@@ -124,6 +124,9 @@ std::string timeout_table(const std::vector<FlowConfig>& flows, const std::vecto
                           const TimeoutOf& of);
 std::string timeout_table(const Config& config);
 
+// The DSCP of a host's ACKs and NAKs.
+std::uint8_t ack_dscp(const HostConfig& host);
+
 // The recovery of a queue pair: the receiver's settings, selective if both ends are.
 roce::RecoverySettings path_recovery(const HostConfig& sender, const HostConfig& receiver);
 // Payload of a packet between two hosts.

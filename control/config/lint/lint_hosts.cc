@@ -33,6 +33,15 @@ void check_rates(const std::string& name, const HostConfig& host, const PortConf
                       "write drain = \"unlimited\"");
 }
 
+// With go-back-N the trimmed packet, which overtakes its predecessors, would send back a requester that is
+// merely behind.
+void check_trim(const std::string& name, const HostConfig& host, Findings& findings) {
+    if (!host.recovery.naks_trimmed || host.recovery.kind == roce::Recovery::selective) return;
+    findings.error("host-trim", host_path(name, "trim"),
+                   "a host that goes back N cannot ask for one packet alone",
+                   "write recovery = \"selective\", or trim = \"ignore\"");
+}
+
 // Only a SEND needs a posted receive.
 void check_rnr(const std::string& name, const HostConfig& host, const Config& config, Findings& findings) {
     if (host.rnr_chance.parts_per_billion == 0 || config.flows.empty()) return;
@@ -130,6 +139,7 @@ void check_port(const std::string& name, const HostConfig& host, const Config& c
     check_mtu(name, host, port, config, findings);
     check_rates(name, host, port, findings);
     check_rnr(name, host, config, findings);
+    check_trim(name, host, findings);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "control/config/compile/hosts.hh"
 #include "control/config/compile/trimming.hh"
 #include "control/config/lint/lint_parts.hh"
 
@@ -73,7 +74,7 @@ void check_acknowledgements(const Config& config, const EffectiveQos& qos, Findi
     for (const auto& [name, host] : config.hosts) {
         const auto port = qos.ports.find(host.port);
         if (port == qos.ports.end()) continue;
-        const PacketLabel label{host.ack_dscp.value_or(host.dscp), host.pcp};
+        const PacketLabel label{ack_dscp(host), host.pcp};
         const ClassId tc = class_at(config.ports.at(host.port), port->second, label);
         if (is_trimmed_somewhere(qos, tc))
             findings.warn("trim-acks", host_path(name, "ack_dscp"),

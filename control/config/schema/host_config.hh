@@ -64,6 +64,7 @@ struct HostConfig : ReactionConfig {
     Chance rnr_chance;                        // that a SEND finds no receive posted
     Duration rnr_timer = microseconds(10);    // the time it then names, rounded up to one of IBTA's
     std::uint32_t ack_coalescing = 16;        // packets at most that one of its ACKs is for
+    bool trim_marks = true;                   // trimmed packets that it asks for count as marked
     roce::RecoverySettings recovery;  // between two hosts: selective if both are, as the receiver says
 
     bool port_of_qp = true;          // a UDP source port for each queue pair, else one for all

@@ -196,6 +196,12 @@ void add_reliability_rows(Rows<HostConfig>& rows) {
     rows.start_key("reorder_window", &H::recovery, &R::reorder_window, time({}, seconds(10), "100us"),
                    "With recovery = \"selective\": a packet missing for this time, at most twice, counts as "
                    "lost; 0: at once.");
+    rows.start_key("trim", &H::recovery, &R::naks_trimmed, word<bool>({{"ignore", false}, {"nak", true}}),
+                   "A packet that a switch has trimmed counts as lost, or with recovery = \"selective\" the "
+                   "host asks for it at once.");
+    rows.start_key(
+        "trim_cc", &H::trim_marks, word<bool>({{"none", false}, {"mark", true}}),
+        "With trim = \"nak\": whether a trimmed packet counts as marked, so that its sender gets a CNP.");
     rows.start_key("timeout", &H::timeout, optional_or(time(microseconds(1), seconds(100), "4ms"), "auto"),
                    "Time without an acknowledgement after which the sender resends from the oldest packet, "
                    "or with recovery = \"selective\" that packet and those reported missing. \"auto\": twice "
@@ -223,7 +229,7 @@ Rows<HostConfig> rows_of_all_hosts(Rows<HostConfig> rows = {}) {
     rows.start_key("mtu", &H::mtu, path_mtu(), "Payload of a packet; two hosts use the smaller one.");
     rows.start_key("dscp", &H::dscp, dscp(), "DSCP of the data it sends.");
     rows.start_key("ack_dscp", &H::ack_dscp, optional_or(dscp(), "auto"),
-                   "DSCP of its acknowledgements; \"auto\": its dscp.");
+                   "DSCP of its acknowledgements; \"auto\": its dscp, or with trim = \"nak\" its cnp_dscp.");
     rows.start_key("cnp_dscp", &H::cnp_dscp, dscp(),
                    "DSCP of its CNPs. A port classes them by it only with cnp_tc = \"dscp\" in its map; by "
                    "default by opcode.");

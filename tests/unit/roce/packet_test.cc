@@ -318,7 +318,8 @@ TEST(RcPacket, refusals) {
     refuses(with(14, 0x55), Refusal::not_roce);
     refuses(with(20, 0x20), Refusal::not_roce);  // more fragments
     refuses(with(36, 0x13), Refusal::not_roce);
-    refuses(with(39, good[39] ^ 4), Refusal::cut);  // the UDP length
+    refuses(with(39, good[39] - 4), Refusal::cut);  // the UDP length
+    refuses(with(39, good[39] + 4), Refusal::trimmed);
     refuses(with(17, good[17] + 4), Refusal::cut);
     refuses(with(bth_at, 0x05), Refusal::opcode);     // immediate data
     refuses(with(bth_at, 0x13), Refusal::opcode);     // compare and swap

@@ -30,7 +30,7 @@ class Dice {
 
 struct Tally {
     std::uint64_t completed = 0, failed = 0, retransmissions = 0, rnr = 0, refused = 0, timeouts = 0,
-                  gaps = 0;
+                  gaps = 0, asked = 0, ignored = 0;
 };
 
 std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally& tally) {
@@ -52,7 +52,7 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
     responder.first_psn = requester.first_psn;
     if (recovery == Recovery::selective)
         requester.recovery = {recovery, min_receive_window << dice.below(3),
-                              microseconds(dice.below(3) == 0 ? 0 : dice.below(60))};
+                              microseconds(dice.below(3) == 0 ? 0 : dice.below(60)), dice.below(2) == 0};
     responder.recovery = requester.recovery;
     RcPair pair(requester, responder, dice.below(4) == 0);
     pair.traces = false;
@@ -60,6 +60,7 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
     const std::uint32_t loss = dice.below(51);
     const std::uint32_t twice = dice.below(30), late = dice.below(60), corrupt = dice.below(20);
     const std::uint32_t busy = dice.below(3) == 0 ? dice.below(150) : 0;
+    const std::uint32_t cut = dice.below(2) == 0 ? dice.below(200) : 0;
     const std::uint32_t down_from = dice.below(400);
     const std::uint32_t down_until = down_from + (dice.below(4) == 0 ? dice.below(60) : 0);
     pair.fate = [&](bool, unsigned n) {
@@ -69,6 +70,7 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
         if (dice.per_mille(late)) fate.late_us = dice.below(40);
         fate.copy_late_us = dice.below(dice.below(8) == 0 ? 500 : 20);
         fate.corrupt = dice.per_mille(corrupt);
+        fate.trimmed = dice.per_mille(cut);
         return fate;
     };
     pair.rnr = [&]() -> std::optional<std::uint8_t> {
@@ -92,6 +94,8 @@ std::string run_seed(std::uint64_t seed, bool may_fail, Recovery recovery, Tally
     tally.rnr += counters.rnr_naks;
     tally.timeouts += counters.timeouts;
     tally.gaps += counters.sequence_errors;
+    tally.asked += pair.asked();
+    tally.ignored += pair.trimmed_ignored();
     if (!pair.complaint().empty()) return pair.complaint();
     const bool failed = pair.requester().state() == Requester::State::failed;
     if (failed && !may_fail) return "failed in spite of unlimited retries";
@@ -131,6 +135,7 @@ TEST(RandomRc, noneFailsWithUnlimitedRetries) {
         LONGS_EQUAL(0, tally.failed);
         CHECK_TRUE(tally.retransmissions > seeds() && tally.rnr > 0 && tally.timeouts > 0 && tally.gaps > 0);
         again[static_cast<unsigned>(recovery)] = tally.retransmissions;
+        CHECK_TRUE(tally.ignored > seeds() && (tally.asked > seeds()) == (recovery == Recovery::selective));
     }
     CHECK_TRUE(again[1] * 2 < again[0]);  // of the same wires
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/frame/trim.hh"
 #include "lib/roce/packet.hh"
 #include "lib/roce/payload.hh"
 #include "lib/roce/rc_responder.hh"
@@ -23,12 +24,15 @@ struct Fate {
     unsigned late_us = 0;
     unsigned copy_late_us = 0;  // of the second copy
     bool corrupt = false;       // one bit of the ICRC's part
+    bool trimmed = false;       // to its headers, if it has payload
 };
 
 class RcPair {
   public:
     static constexpr std::uint32_t requester_qp = 0x111111;
     static constexpr std::uint32_t responder_qp = 0x222222;
+    static constexpr std::uint16_t trimmed_bytes = 128;
+    static constexpr std::size_t lowest_of_psn = 14 + 20 + 8 + 11;  // over IPv4
 
     RcPair(const RequesterSettings& requester, const ResponderSettings& responder, bool is_v6 = false)
         : mtu_(requester.mtu),
@@ -86,6 +90,9 @@ class RcPair {
     const std::vector<Requester::Completion>& completions() const { return completions_; }
     std::size_t posted() const { return posted_.size(); }
     std::uint64_t refused() const { return refused_; }
+    // Trimmed packets that came: asked for, and not.
+    std::uint64_t asked() const { return asked_; }
+    std::uint64_t trimmed_ignored() const { return trimmed_ignored_; }
 
     // For a selective NAK: the hole, its end excluded.
     std::string text(const Outgoing& packet) const {
@@ -125,6 +132,13 @@ class RcPair {
         return route;
     }
 
+    // As a switch does it (lib/frame/trim.hh).
+    void trim(std::vector<std::uint8_t>& frame) {
+        const TrimPolicy policy{.trimmable = ~std::uint64_t{0}, .bytes = trimmed_bytes, .dscp = 11};
+        const auto bytes = trim_headers(frame, static_cast<std::uint32_t>(frame.size()), policy);
+        require(bytes && *bytes == trimmed_bytes, "a packet that can be trimmed");
+        if (bytes) frame.resize(*bytes);
+    }
     void complain(const std::string& text) {
         if (complaint_.empty()) complaint_ = text + ", at " + std::to_string(now_.ps / 1'000'000) + " us";
     }
@@ -135,10 +149,15 @@ class RcPair {
     void send(bool there, const Outgoing& packet, PacketWriter& writer) {
         const Fate what = fate(there, sent_[there ? 1 : 0]++);
         if (traces)
-            trace_.push_back((what.copies == 0 || what.corrupt ? "x " : there ? "> " : "< ") + text(packet));
+            trace_.push_back((what.copies == 0 || what.corrupt ? "x "
+                              : what.trimmed                   ? "t "
+                              : there                          ? "> "
+                                                               : "< ") +
+                             text(packet));
         std::vector<std::uint8_t> frame(writer.frame_bytes(packet));
         require(writer.write(packet, frame) == frame.size(), "a frame of its size");
-        if (what.corrupt) frame[frame.size() / 2 + 10] ^= 4;
+        if (what.trimmed && packet.payload_bytes > trimmed_bytes) trim(frame);
+        if (what.corrupt) frame[frame.size() == trimmed_bytes ? lowest_of_psn : frame.size() / 2 + 10] ^= 4;
         for (unsigned copy = 0; copy < what.copies; ++copy)
             flights_.push_back(
                 {now_ + microseconds(2 + (copy == 0 ? what.late_us : what.copy_late_us)), there, frame});
@@ -154,6 +173,12 @@ class RcPair {
                          [](const Flight& a, const Flight& b) { return a.at < b.at; });
         for (const Flight& flight : landed) {
             const Incoming in = read_packet(flight.frame);
+            if (in.refusal == Incoming::Refusal::trimmed) {
+                const bool asks = flight.there ? responder_.receive_trimmed(in, now_)
+                                               : requester_.receive_trimmed_response(in.psn, now_);
+                ++(asks ? asked_ : trimmed_ignored_);
+                continue;
+            }
             if (in.refusal != Incoming::Refusal::none) {
                 ++refused_;
                 continue;
@@ -239,6 +264,7 @@ class RcPair {
     std::vector<std::string> trace_;
     std::string complaint_;
     std::uint64_t refused_ = 0;
+    std::uint64_t asked_ = 0, trimmed_ignored_ = 0;
 };
 
 }  // namespace sluice::roce

@@ -1,6 +1,6 @@
 // Traces of two end points, packet by packet: `>` a request, `<` an answer, `x` either one that the wire
-// loses, `*` asks for an acknowledgement. Each sends at most one a microsecond, answers first; a flight takes
-// two, so an answer to what is sent at 0 is sent at 2, and read at 4.
+// loses, `t` one that it trims, `*` asks for an acknowledgement. Each sends at most one a microsecond,
+// answers first; a flight takes two, so an answer to what is sent at 0 is sent at 2, and read at 4.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct RcTraces : public Utest {
     RequesterSettings requester{.mtu = traced_mtu, .timeout = microseconds(50)};
     ResponderSettings responder{.mtu = traced_mtu};
     // By the order of sending.
-    std::set<unsigned> lost_requests, lost_answers;
+    std::set<unsigned> lost_requests, lost_answers, trimmed_requests, trimmed_answers;
     std::map<unsigned, unsigned> late_requests, late_answers;  // by how many us
     unsigned double_request = ~0U, copy_late_us = 0;
     unsigned busy = 0;  // SENDs that find no receive buffer
@@ -38,6 +38,7 @@ struct RcTraces : public Utest {
     Fate fate(bool there, unsigned n) const {
         Fate fate;
         if ((there ? lost_requests : lost_answers).count(n) != 0) fate.copies = 0;
+        fate.trimmed = (there ? trimmed_requests : trimmed_answers).count(n) != 0;
         const auto& late = there ? late_requests : late_answers;
         if (const auto found = late.find(n); found != late.end()) fate.late_us = found->second;
         if (there && n == double_request) fate = {.copies = 2, .copy_late_us = copy_late_us};
@@ -64,12 +65,14 @@ struct RcTraces : public Utest {
         LONGS_EQUAL(0, pair.requester().outstanding_bytes() * (fails ? 0 : 1));
         CHECK_FALSE(pair.requester().next_timer().has_value());
         CHECK_FALSE(pair.responder().next_timer().has_value());
+        asked = pair.asked();
         timeouts = pair.requester().counters().timeouts;
         responses = pair.requester().reordering();
         requests = pair.responder().reordering();
     }
-    // The last one's time-outs, and reordering at the requester and the responder.
-    std::uint64_t timeouts = 0;
+    // The last one's time-outs, trimmed packets that were asked for, and reordering at the requester and the
+    // responder.
+    std::uint64_t timeouts = 0, asked = 0;
     ReceiveWindow::Counters responses{}, requests{};
     void reorders(const ReceiveWindow::Counters& of, unsigned inversions, unsigned depth,
                   unsigned repeated) const {
