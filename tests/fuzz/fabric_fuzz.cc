@@ -1,9 +1,10 @@
 // Any text as a fabric's file: it is refused with a reason, or planned and judged without a fault; commands
 // of its events are read. As a scenario its assertions are refused, or judged on a report, its sweep and
-// search have points, and so has its [advise].
+// search have points, and so has its [advise]; likewise with the values of each variant.
 #include <string>
 #include <vector>
 
+#include "control/config/schema/values.hh"
 #include "control/fabric/advise/space.hh"
 #include "control/fabric/goal/asserts.hh"
 #include "control/fabric/goal/goal.hh"
@@ -79,7 +80,7 @@ void judge_scenario(const sluice::fabric::FabricConfig& file) {
     for (const ConfigError& error : asserts->check(sample(), sample()))
         require(is_one_line(error.text()), "an error is one line", error.text());
     const auto judged = judge_assertions(asserts->list(), sample());
-    require(judged.size() == file.scenario.asserts.size(), "each assertion is judged");
+    require(judged.size() + asserts->left_out() == file.scenario.asserts.size(), "each assertion is judged");
     for (const auto& each : judged)
         require(each["wrong"] == "" || each["met"] == false, "what cannot be judged is false", each.dump());
     assertions_text(judged);
@@ -110,6 +111,24 @@ void judge_advice(const std::string& text) {
     }
 }
 
+// Each is refused, or the file has its values.
+void judge_variants(const std::string& text, const sluice::fabric::FabricConfig& file) {
+    using namespace sluice;
+    constexpr std::size_t most_read = 4;
+    for (std::size_t n = 0; n < std::min(file.scenario.variants.size(), most_read); ++n) {
+        const std::string& name = file.scenario.variants[n].name;
+        const auto chosen = fabric::parse_fabric(text, "fuzz.toml", {"variant=" + toml_string(name)});
+        if (!chosen) {
+            for (const ConfigError& error : chosen.error())
+                require(is_one_line(error.text()), "an error is one line", error.text());
+            continue;
+        }
+        require(chosen->scenario.variant == name, "the variant is the one that was chosen", name);
+        require(chosen->scenario.variants.size() == file.scenario.variants.size(), "no variant is lost");
+        judge_scenario(*chosen);
+    }
+}
+
 constexpr std::uint64_t most_drawn = 20;
 constexpr std::size_t small = 60;  // nodes of a fabric that is judged whole: it costs by switch
 
@@ -126,6 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     }
     judge_scenario(*file);
+    judge_variants(text, *file);
     // Its space plans the text anew, with workloads, which name files, and drawn flows, of any length.
     const bool has_advice = file->scenario.advise && file->workloads.empty() && file->flows.empty();
     file->workloads.clear();              // they name files of this machine; workload_fuzz reads such lists

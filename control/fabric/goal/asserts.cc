@@ -83,7 +83,20 @@ tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(const ScenarioConfig
                                                             const std::vector<std::string>& command_line) {
     std::vector<AssertConfig> all = scenario.asserts;
     for (const std::string& that : command_line) all.push_back({that, {}, {}, {}});
-    return of(std::move(all), scenario.phases, file);
+    auto read = of(std::move(all), scenario.phases, file);
+    if (!read) return read;
+    Asserts kept;
+    kept.file_ = file;
+    for (std::size_t n = 0; n < read->list_.size(); ++n) {
+        const std::string& variant = read->said_[n].variant;
+        if (!variant.empty() && variant != scenario.variant) {
+            ++kept.left_out_;
+            continue;
+        }
+        kept.list_.push_back(std::move(read->list_[n]));
+        kept.said_.push_back(std::move(read->said_[n]));
+    }
+    return kept;
 }
 
 tl::expected<Asserts, std::vector<ConfigError>> Asserts::of(std::vector<AssertConfig> list,

@@ -16,7 +16,8 @@ namespace sluice::fabric {
 
 class Asserts {
   public:
-    // An error for every expression that is none, with its place in `file`.
+    // Those that must hold for the scenario's variant, or for any. An error for every expression that is
+    // none, of any variant, with its place in `file`.
     static tl::expected<Asserts, std::vector<ConfigError>> of(const ScenarioConfig& scenario,
                                                               const std::string& file,
                                                               const std::vector<std::string>& command_line);
@@ -25,6 +26,7 @@ class Asserts {
         std::vector<AssertConfig> list, const std::vector<PhaseConfig>& phases, const std::string& file,
         Expression::Wanted wanted = Expression::Wanted::truth);
     bool empty() const { return list_.empty(); }
+    std::size_t left_out() const { return left_out_; }  // those of other variants
 
     // Errors of those that can never be judged: without any run, by the names of its plan.
     std::vector<ConfigError> check(const FabricPlan& plan) const;
@@ -39,6 +41,7 @@ class Asserts {
     std::string file_;
     std::vector<Assertion> list_;
     std::vector<AssertConfig> said_;  // of each
+    std::size_t left_out_ = 0;
 };
 
 }  // namespace sluice::fabric

@@ -9,6 +9,7 @@
 #include "control/fabric/plan/fabric_rows.hh"
 #include "control/fabric/plan/like.hh"
 #include "control/fabric/plan/set_paths.hh"
+#include "control/fabric/plan/variants.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -63,6 +64,7 @@ void for_each_list(Fabric& fabric, const Use& use) {
     use("event", schema::event_rows(), fabric.events, max_events);
     use("phase", phase_rows(), fabric.scenario.phases, max_phases);
     use("assert", assert_rows(), fabric.scenario.asserts, max_asserts);
+    use("variant", variant_rows(), fabric.scenario.variants, VariantConfig::max_variants);
 }
 
 // The keys of one file, read section by section: later ones start from earlier ones.
@@ -73,9 +75,10 @@ class Reader {
 
     void read() {
         Context context(fabric_.file);
-        static constexpr std::array<std::string_view, 18> sections{
-            "topology", "routing", "node",  "link",   "switch", "host", "flow", "collective", "workload",
-            "job",      "event",   "phase", "assert", "vary",   "find", "goal", "advise",     "results"};
+        static constexpr std::array<std::string_view, 19> sections{
+            "topology",   "routing",  "node", "link",   "switch", "host",   "flow",
+            "collective", "workload", "job",  "event",  "phase",  "assert", "variant",
+            "vary",       "find",     "goal", "advise", "results"};
         top_rows().read(document_, context, fabric_, sections);
         begin_like(fabric_);
         ScenarioConfig& scenario = fabric_.scenario;
@@ -90,7 +93,7 @@ class Reader {
                                                 std::vector<Child>& into, std::size_t limit) {
             read_list(name, rows, into, limit, context);
         });
-        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario.vary); });
+        with("vary", context, [&](const toml::node& node) { read_vary(node, context, scenario); });
         with_table("find", context, [&](const toml::node& node, const toml::table& table) {
             scenario.find.emplace().place = schema::place_of(node.source());
             if (!find_rows().read(table, context, *scenario.find)) scenario.find.reset();
@@ -243,26 +246,43 @@ tl::unexpected<std::vector<ConfigError>> refused(std::vector<ConfigError> errors
     return tl::unexpected<std::vector<ConfigError>>(std::move(errors));
 }
 
+struct ChosenDocument {
+    toml::table document;
+    ChosenSets sets;  // that were put over it
+};
+
+tl::expected<ChosenDocument, ConfigError> chosen_document(std::string_view text, const std::string& file,
+                                                          const std::vector<std::string>& sets) {
+    auto document = parse_toml(text, file);
+    if (!document) return tl::unexpected(std::move(document.error()));
+    auto chosen = ChosenSets::of(*document, file, sets);
+    if (!chosen) return tl::unexpected(std::move(chosen.error()));
+    const auto switches = [&](const toml::table& whole) { return switches_of(whole, file); };
+    if (auto put = put_sets(*document, chosen->all(), switches); !put)
+        return tl::unexpected(chosen->error_of_set(std::move(put.error())));
+    return ChosenDocument{std::move(*document), std::move(*chosen)};
+}
+
 }  // namespace
 
 tl::expected<toml::table, ConfigError> document_with_sets(std::string_view text, const std::string& file,
                                                           const std::vector<std::string>& sets) {
-    auto document = parse_toml(text, file);
-    if (!document) return document;
-    const auto switches = [&](const toml::table& whole) { return switches_of(whole, file); };
-    if (auto put = put_sets(*document, sets, switches); !put) return tl::unexpected(std::move(put.error()));
-    return document;
+    auto chosen = chosen_document(text, file, sets);
+    if (!chosen) return tl::unexpected(std::move(chosen.error()));
+    return std::move(chosen->document);
 }
 
 FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets) try {
-    const auto document = document_with_sets(text, file, sets);
-    if (!document) return refused({document.error()});
+    const auto chosen = chosen_document(text, file, sets);
+    if (!chosen) return refused({chosen.error()});
     FabricConfig fabric;
     fabric.file = file;
+    fabric.scenario.variant = chosen->sets.name();
     fabric.host_default = unsaid_host();
     std::vector<ConfigError> errors;
-    Reader(*document, fabric, errors).read();
+    Reader(chosen->document, fabric, errors).read();
+    for (ConfigError& error : errors) chosen->sets.give_place(error);
     if (!errors.empty()) return refused(std::move(errors));
     return fabric;
 } catch (const std::bad_alloc&) {
@@ -291,6 +311,8 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
     };
     if (fabric.like != Like::none) keys.push_back({"like", {}, R"("ns3")", true});
     if (fabric.seed != FabricConfig{}.seed) keys.push_back({"seed", {}, std::to_string(fabric.seed), true});
+    if (const std::string& variant = fabric.scenario.variant; !variant.empty())
+        keys.push_back({std::string(variant_path), {}, toml_string(variant), true});
     if (fabric.topology) {
         keys.push_back({"topology", {}, "a topology", true});
         add(topology_rows(), &*fabric.topology, &schema::fresh<TopologySettings>(), "topology");
@@ -299,7 +321,7 @@ std::vector<ConfigChange> keys_asked(const FabricConfig& fabric) {
     add(results_rows(), &fabric.results, &schema::fresh<ResultsConfig>(), "results");
     for_each_list(fabric, [&]<class Child>(const std::string& kind, const Rows<Child>& rows,
                                            const std::vector<Child>& list, std::size_t) {
-        for (std::size_t n = 0; kind != "assert" && n < list.size(); ++n)
+        for (std::size_t n = 0; kind != "assert" && kind != "variant" && n < list.size(); ++n)
             add(rows, &list[n], &schema::fresh<Child>(), fmt::format("{}.{}", kind, n));
     });
     add_switch(std::string(defaults_name), Config{}, fabric.switch_default);
@@ -328,6 +350,7 @@ std::vector<SchemaSection> fabric_sections() {
     add("[[job]]", job_rows());
     add("[[phase]]", phase_rows());
     add("[[assert]]", assert_rows());
+    add("[[variant]]", variant_rows());
     add("[find]", find_rows());
     add("[goal]", goal_rows());
     add("[advise]", advise_rows());
@@ -340,7 +363,9 @@ std::string_view vary_help() {
     return "PATH = [values], or PATH = \"LOW..HIGH xN\", or \"LOW..HIGH xN log\": a sweep runs the cross "
            "product.\n"
            "`sample = N` runs N points of it, drawn by the seed; `seeds = N` runs each point with N seeds. A "
-           "path `switch.leaf*.KEY` sets the key of each switch that matches.";
+           "path `switch.leaf*.KEY` sets the key of each switch that matches. `variant = \"all\"`, or a list "
+           "of "
+           "names, runs each [[variant]].";
 }
 
 std::string fabric_reference() {

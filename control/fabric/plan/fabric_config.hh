@@ -100,6 +100,23 @@ struct AssertConfig {
     std::string why;
     SourcePlace place;
     const char* key = "assert.that";  // of the file
+    std::string variant = {};         // the one for which it must hold; empty: whatever runs
+};
+
+// [[variant]]: values that the file has under a name, for `--variant` and the axis `variant` of a sweep.
+struct VariantConfig {
+    static constexpr std::size_t max_variants = 64, max_sets = 256;
+
+    struct Set {
+        std::string path, value;  // the value as --set takes it
+        SourcePlace place;
+
+        std::string text() const { return path + "=" + value; }
+        bool operator==(const Set& other) const { return path == other.path && value == other.value; }
+    };
+    std::string name;
+    std::vector<Set> sets;  // in the file's order
+    SourcePlace place;
 };
 
 // [goal]: what must hold in every run of a point, and what should be small.
@@ -168,6 +185,8 @@ struct ScenarioConfig {
     std::string name, question;
     std::vector<PhaseConfig> phases;  // in order of time
     std::vector<AssertConfig> asserts;
+    std::vector<VariantConfig> variants;
+    std::string variant;  // the one whose values the file has; empty: none
     VaryConfig vary;
     std::optional<FindConfig> find;
     std::optional<GoalConfig> goal;
@@ -213,13 +232,14 @@ using FabricResult = tl::expected<FabricConfig, std::vector<ConfigError>>;
 
 // The fabric in `text`, or everything that is wrong with it. `sets`: "switch.leaf1.seed=3", over what the
 // file says; an element of a list goes by its name or its index, as in "flow.incast.message=1MB", and
-// "switch.leaf*.seed=3" sets it of each switch that matches (set_paths.hh).
+// "switch.leaf*.seed=3" sets it of each switch that matches (set_paths.hh). "variant=NAME" puts the values of
+// that [[variant]] before all others (variants.hh).
 FabricResult parse_fabric(std::string_view text, const std::string& file,
                           const std::vector<std::string>& sets = {});
 FabricResult load_fabric(const std::string& file, const std::vector<std::string>& sets = {});
 
-// The keys that differ from their defaults, as sluiced's keys_asked; without [vary], [find], [goal], [advise]
-// and [[assert]].
+// The keys that differ from their defaults, as sluiced's keys_asked, and the variant that was chosen; without
+// [vary], [find], [goal], [advise], [[variant]] and [[assert]].
 std::vector<ConfigChange> keys_asked(const FabricConfig& fabric);
 
 // The keys that sluiced's file lacks; the help of [vary]; both as Markdown.

@@ -30,6 +30,7 @@ schema::Rows<JobConfig> job_rows();
 schema::Rows<PhaseConfig> phase_rows();
 schema::Rows<AssertConfig> assert_rows();
 schema::Rows<FindConfig> find_rows();
+schema::Rows<VariantConfig> variant_rows();  // variants.cc
 schema::Rows<GoalConfig> goal_rows();
 // advise_rows.cc: the keys of [advise] but `range`, and those of [advise.range] for the reference.
 schema::Rows<AdviseConfig> advise_rows();
@@ -43,11 +44,12 @@ void for_each_path(const toml::table& table, schema::Context& context,
                    const std::function<void(const std::string& path, const toml::node& node)>& use);
 // A value of the file as --set takes it.
 std::string set_text(const toml::node& node);
-// True for a path of [vary], [find], [goal] or [advise], which says nothing of a run.
+// True for a path of [vary], [find], [goal], [advise] or [[variant]], which says nothing of a run.
 bool is_about_the_sweep(std::string_view path);
 
-// [vary]: `sample` and `seeds`, and any path of the file with its values. Errors go to the context.
-void read_vary(const toml::node& node, schema::Context& context, VaryConfig& vary);
+// [vary]: `sample` and `seeds`, the variants, which are read before it, and any path of the file with its
+// values. Errors go to the context.
+void read_vary(const toml::node& node, schema::Context& context, ScenarioConfig& scenario);
 // Sorts phases by time, and refuses contradictions in the keys of the scenario.
 void check_scenario_keys(ScenarioConfig& scenario, schema::Context& context, const toml::table& document);
 

@@ -2,8 +2,10 @@
 #include <memory>
 #include <sstream>
 
+#include "control/config/schema/words.hh"
 #include "control/fabric/plan/fabric_rows.hh"
 #include "control/fabric/plan/value_range.hh"
+#include "control/fabric/plan/variants.hh"
 
 namespace sluice::fabric {
 namespace {
@@ -32,6 +34,33 @@ void read_axis(const toml::node& node, Context& context, const std::string& path
         return refuse("is not a list");
     }
     vary.axes.push_back(std::move(axis));
+}
+
+// The axis of variants: "all", or a list of names.
+void read_variants(const toml::node& node, Context& context, ScenarioConfig& scenario) {
+    const auto refuse = [&](std::string wrong) {
+        context.refuse(node.source(), schema::show(node) + " " + std::move(wrong),
+                       "\"all\", or a list of names of [[variant]]", {});
+    };
+    VaryConfig::Axis axis{std::string(variant_path), {}};
+    const std::vector<std::string> known = variant_names(scenario.variants);
+    if (known.empty()) return refuse("names variants, and there is no [[variant]]");
+    const toml::array* list = node.as_array();
+    if (list == nullptr && node.value<std::string_view>() != "all") return refuse("is not a list of names");
+    if (list != nullptr && list->empty()) return refuse("is empty");
+    std::vector<std::string> names = list == nullptr ? known : std::vector<std::string>();
+    if (list != nullptr)
+        for (const toml::node& each : *list) {
+            const auto name = each.value<std::string>();
+            if (!name || std::ranges::find(known, *name) == known.end())
+                return refuse(
+                    fmt::format("has {}, and the variants are: {}", schema::show(each), joined(known, ", ")));
+            if (std::ranges::find(names, *name) != names.end())
+                return refuse(fmt::format("has {} twice", schema::show(each)));
+            names.push_back(*name);
+        }
+    for (const std::string& name : names) axis.values.push_back(toml_string(name));
+    scenario.vary.axes.push_back(std::move(axis));
 }
 
 schema::Type<std::string> expression_text(std::string example) {
@@ -100,7 +129,8 @@ std::string set_text(const toml::node& node) {
 
 bool is_about_the_sweep(std::string_view path) {
     const std::string_view section = path.substr(0, path.find('.'));
-    return section == "vary" || section == "find" || section == "goal" || section == "advise";
+    return section == "vary" || section == "find" || section == "goal" || section == "advise" ||
+           section == variant_path;
 }
 
 Rows<PhaseConfig> phase_rows() {
@@ -119,6 +149,8 @@ Rows<AssertConfig> assert_rows() {
     rows.required("that", &A::that, expression_text("verdict.lossless"),
                   "Expression over the paths of the report: [FUNCTION] PATH [ratio to PHASE] [OP VALUE].");
     rows.key("phase", &A::phase, phase_text(), "Phase whose figures are meant; empty: the whole run.");
+    rows.key("variant", &A::variant, schema::text("a variant's name", 0, 64, "trim"),
+             "[[variant]] for which it must hold, and is judged; empty: whatever runs.");
     rows.key("why", &A::why, schema::text("a sentence", 0, 1024, "nothing may be lost"),
              "Sentence that is printed when it is false.");
     return rows;
@@ -156,7 +188,8 @@ Rows<GoalConfig> goal_rows() {
     return rows;
 }
 
-void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
+void read_vary(const toml::node& node, Context& context, ScenarioConfig& scenario) {
+    VaryConfig& vary = scenario.vary;
     const toml::table* table = schema::want_table(node, context, {});
     if (table == nullptr) return;
     vary.place = schema::place_of(node.source());
@@ -170,7 +203,10 @@ void read_vary(const toml::node& node, Context& context, VaryConfig& vary) {
     read_count("sample", 1'000'000, vary.sample);
     read_count("seeds", 10'000, vary.seeds);
     for_each_path(*table, context, [&](const std::string& path, const toml::node& value) {
-        if (path != "sample" && path != "seeds") read_axis(value, context, path, vary);
+        if (path == variant_path)
+            read_variants(value, context, scenario);
+        else if (path != "sample" && path != "seeds")
+            read_axis(value, context, path, vary);
     });
 }
 
@@ -207,7 +243,18 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
             refuse(section, fmt::format("there is no phase {}", in_quotes(each.phase)),
                    "write a [[phase]] of that name", index);
     };
-    for (std::size_t n = 0; n < scenario.asserts.size(); ++n) check_phase("assert", scenario.asserts[n], n);
+    const std::vector<std::string> variants = variant_names(scenario.variants);
+    for (std::size_t n = 0; n < scenario.asserts.size(); ++n) {
+        check_phase("assert", scenario.asserts[n], n);
+        if (const std::string& name = scenario.asserts[n].variant;
+            !name.empty() && std::ranges::find(variants, name) == variants.end())
+            refuse("assert", fmt::format("there is no variant {}", in_quotes(name)),
+                   "write a [[variant]] of that name", n);
+    }
+    for (std::size_t n = 0; n < variants.size(); ++n)
+        if (std::find(variants.begin(), variants.begin() + static_cast<std::ptrdiff_t>(n), variants[n]) !=
+            variants.begin() + static_cast<std::ptrdiff_t>(n))
+            refuse("variant", fmt::format("two variants are called {}", variants[n]), "rename one", n);
     if (scenario.goal) {
         for (const auto* list : {&scenario.goal->keep, &scenario.goal->least})
             for (const GoalConfig::Entry& each : *list) check_phase("goal", each, {});
@@ -222,9 +269,16 @@ void check_scenario_keys(ScenarioConfig& scenario, Context& context, const toml:
                 refuse("advise", fmt::format("there is [{}], too: advice chooses its own points", other),
                        "write two files");
     for (const VaryConfig::Axis& axis : scenario.vary.axes) {
-        if (is_about_the_sweep(axis.path))
+        if (is_about_the_sweep(axis.path) && axis.path != variant_path)
             refuse("vary", fmt::format("{} says nothing of a run", in_quotes(axis.path)),
                    "name another path");
+        for (const VariantConfig& each : scenario.variants)
+            if (varies_variants(scenario.vary) &&
+                std::ranges::find(each.sets, axis.path, &VariantConfig::Set::path) != each.sets.end())
+                refuse("vary",
+                       fmt::format("{} is an axis, and variant {} sets it, too", in_quotes(axis.path),
+                                   each.name),
+                       "leave one of them out");
         if (axis.path == "seed" && scenario.vary.seeds != 1)
             refuse("vary", "the seed is an axis, and there are seeds, too", "leave one of them out");
     }

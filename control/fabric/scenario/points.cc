@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "control/config/schema/values.hh"
+#include "control/fabric/plan/variants.hh"
 #include "lib/values/rng.hh"
 
 namespace sluice::fabric {
@@ -97,7 +98,8 @@ nlohmann::ordered_json values_of_today(std::string_view text, const std::string&
         if (!parsed) return std::nullopt;
         KeyTexts keys;
         for (ConfigChange& each : keys_asked(*parsed))
-            keys.emplace_back(std::move(each.path), std::move(each.to));
+            if (each.path != variant_path)  // a variant is what it sets
+                keys.emplace_back(std::move(each.path), std::move(each.to));
         return keys;
     };
     const auto today = keys_with(sets);

@@ -5,6 +5,7 @@
 
 #include "control/config/text/json_text.hh"
 #include "control/fabric/goal/goal.hh"
+#include "control/fabric/plan/variants.hh"
 #include "control/report/figures/assertions.hh"
 #include "control/report/figures/text_table.hh"
 
@@ -212,6 +213,12 @@ std::string csv_text(const std::vector<Json>& rows) {
         headings.clear();
         for (const auto& [heading, value] : columns) headings.push_back(heading);
     }
+    // Variants have assertions of their own, and perhaps other collectives; `error` stays the last column.
+    for (const Json& row : rows)
+        if (row["values"].contains(variant_path))
+            for (const auto& [heading, value] : columns_of(row))
+                if (std::ranges::find(headings, heading) == headings.end())
+                    headings.insert(headings.end() - 1, heading);
     std::string text;
     for (std::size_t n = 0; n < headings.size(); ++n) text += (n == 0 ? "" : ",") + csv_cell(headings[n]);
     text += "\n";

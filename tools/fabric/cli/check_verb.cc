@@ -7,10 +7,12 @@
 
 #include "control/config/schema/hosts.hh"
 #include "control/config/schema/values.hh"
+#include "control/config/schema/words.hh"
 #include "control/config/text/say.hh"
 #include "control/fabric/goal/asserts.hh"
 #include "control/fabric/plan/fabric_lint.hh"
 #include "control/fabric/plan/value_range.hh"
+#include "control/fabric/plan/variants.hh"
 #include "control/fabric/run/commands.hh"
 #include "tools/fabric/cli/progress.hh"
 #include "tools/fabric/cli/verbs.hh"
@@ -26,8 +28,13 @@ static void on_signal(int number) {
 }
 }
 
-void complain_of(const std::vector<ConfigError>& errors) {
-    for (const ConfigError& error : errors) complain("{}\n", error.text());
+// What errors begin with: which variant they are of.
+std::string begin_of(const Arguments& arguments) {
+    return arguments.variant.empty() ? "" : fmt::format("variant {}: ", arguments.variant);
+}
+
+void complain_of(const std::vector<ConfigError>& errors, const std::string& begin = {}) {
+    for (const ConfigError& error : errors) complain("{}{}\n", begin, error.text());
 }
 
 void keep_largest(EalOptions& largest, const FabricPlan& plan) {
@@ -36,17 +43,20 @@ void keep_largest(EalOptions& largest, const FabricPlan& plan) {
 }
 
 // [goal] of the plan's file, where it has one; false: it says what is wrong with it.
-bool read_goal(const FabricPlan& plan, const std::string& file, std::optional<Goal>& goal) {
+bool read_goal(const Arguments& arguments, const FabricPlan& plan, const std::string& file,
+               std::optional<Goal>& goal) {
     if (!plan.file.scenario.goal) return true;
     auto made = Goal::of(plan.file.scenario, file);
     const std::vector<ConfigError> wrong = made ? made->check(plan) : made.error();
-    if (!wrong.empty()) return complain_of(wrong), false;
+    if (!wrong.empty()) return complain_of(wrong, begin_of(arguments)), false;
     goal = std::move(*made);
     return true;
 }
 
 bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
     const ScenarioConfig& scenario = plan.file.scenario;
+    // Its points are of all variants.
+    if (!scenario.variant.empty() && varies_variants(scenario.vary)) return true;
     const auto text = read_config_file(arguments.files[0]);
     if (!text) return complain("{}\n", text.error().text()), false;
     if (scenario.find) return judge_ends(arguments, *text, *scenario.find).has_value();
@@ -55,7 +65,51 @@ bool check_runs(const Arguments& arguments, const FabricPlan& plan) {
     return scenario.vary.axes.empty() || judge_points(arguments, *text, *points, scenario.vary).has_value();
 }
 
+// What a run of the plan could never judge, with the assertions of its variant; false: it says what.
+bool check_questions(const Arguments& arguments, const FabricPlan& plan) {
+    const std::string& file = arguments.files[0];
+    ScenarioConfig judged = plan.file.scenario;
+    if (judged.find && !judged.find->such_that.empty()) judged.asserts.push_back(such_that_of(*judged.find));
+    const auto asserts = Asserts::of(judged, file, arguments.asserts);
+    const std::vector<ConfigError> wrong = asserts ? asserts->check(plan) : asserts.error();
+    if (!wrong.empty()) return complain_of(wrong, begin_of(arguments)), false;
+    std::optional<Goal> goal;
+    return read_goal(arguments, plan, file, goal);
+}
+
+// The first assertion or goal that a point of a variant could never judge; empty: none. A point without one
+// has the names of the file's own plan, which is judged.
+std::string wrong_in_variant(const Arguments& arguments, const FabricPlan& plan) {
+    const ScenarioConfig& scenario = plan.file.scenario;
+    if (scenario.variant.empty()) return {};
+    const auto asserts = Asserts::of(scenario, arguments.files[0], arguments.asserts);
+    std::vector<ConfigError> wrong = asserts ? asserts->check(plan) : asserts.error();
+    if (wrong.empty() && scenario.goal) {
+        const auto goal = Goal::of(scenario, arguments.files[0]);
+        wrong = goal ? goal->check(plan) : goal.error();
+    }
+    return wrong.empty() ? std::string() : wrong.front().text();
+}
+
+// The variants of a plan that is of none, each as a run would have it; false: it says what is wrong.
+bool check_variants(const Arguments& arguments, const FabricPlan& plan) {
+    if (!plan.file.scenario.variant.empty()) return true;
+    bool good = true;
+    for (const VariantConfig& each : plan.file.scenario.variants) {
+        const Arguments own = with_variant(arguments, each.name);
+        const auto read = read_fabric(own, arguments.files[0]);
+        good &= read && check_questions(own, *read);
+    }
+    return good;
+}
+
 }  // namespace
+
+Arguments with_variant(Arguments arguments, const std::string& name) {
+    arguments.sets.push_back(fmt::format("{}={}", variant_path, toml_string(name)));
+    arguments.variant = name;
+    return arguments;
+}
 
 void watch_signals() {
     std::signal(SIGINT, on_signal);
@@ -66,20 +120,21 @@ int signal_that_came() { return signalled; }
 
 std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::string& file) {
     auto loaded = load_fabric(file, arguments.sets);
-    if (!loaded) return complain_of(loaded.error()), std::nullopt;
+    const std::string begin = begin_of(arguments);
+    if (!loaded) return complain_of(loaded.error(), begin), std::nullopt;
     StartProgress progress;
     auto plan = make_plan(std::move(*loaded), std::ref(progress));
-    if (!plan) return complain_of(plan.error()), std::nullopt;
+    if (!plan) return complain_of(plan.error(), begin), std::nullopt;
     bool good = true;
     for (const EventConfig& event : plan->file.events)
         if (const std::string error = check_command(*plan, event.command); !error.empty()) {
-            complain("{}\n", ConfigError{file, event.place, "event.do", error, {}, {}}.text());
+            complain("{}{}\n", begin, ConfigError{file, event.place, "event.do", error, {}, {}}.text());
             good = false;
         }
     for (const FabricFinding& each : judge_plan(*plan, arguments.force, std::ref(progress))) {
         good &= each.finding.severity != Severity::error;
         if (arguments.verb == "check" || each.finding.severity != Severity::note)
-            complain("{}\n", each.text(file));
+            complain("{}{}\n", begin, each.text(file));
     }
     if (!good) return std::nullopt;
     return std::move(*plan);
@@ -102,9 +157,13 @@ std::optional<Scenario> read_scenario(const Arguments& arguments, const std::str
         return std::nullopt;
     }
     auto asserts = Asserts::of(plan->file.scenario, file, arguments.asserts);
-    if (!asserts) return complain_of(asserts.error()), std::nullopt;
+    if (!asserts) return complain_of(asserts.error(), begin_of(arguments)), std::nullopt;
     std::optional<Goal> goal;
-    if (!read_goal(*plan, file, goal)) return std::nullopt;
+    if (!read_goal(arguments, *plan, file, goal)) return std::nullopt;
+    if (const ScenarioConfig& scenario = plan->file.scenario;
+        asserts->left_out() != 0 && scenario.variant.empty() && !varies_variants(scenario.vary))
+        complain("{}: assertions of variants are not judged: {}; do: choose one with --variant: {}\n", file,
+                 asserts->left_out(), joined(variant_names(scenario.variants), ", "));
     return Scenario{file, std::move(*plan), std::move(*asserts), std::move(goal)};
 }
 
@@ -122,10 +181,11 @@ std::optional<EalOptions> judge_points(const Arguments& arguments, const std::st
     for (std::size_t n = 0; n < points.size(); n += step) {
         const auto plan =
             plan_of(text, arguments.files[0], points[n].sets(vary, arguments.sets), arguments.force);
-        if (plan)
+        const std::string wrong = plan ? wrong_in_variant(arguments, *plan) : plan.error().front();
+        if (wrong.empty())
             keep_largest(largest, *plan);
         else if (++bad <= max_told)
-            complain("run {} ({}): {}\n", n, points[n].text(vary), plan.error().front());
+            complain("run {} ({}): {}\n", n, points[n].text(vary), wrong);
     }
     if (bad > max_told) complain("and {} more\n", bad - max_told);
     if (bad != 0) return std::nullopt;
@@ -154,14 +214,9 @@ int check_verb(const Arguments& arguments) {
     const std::string& file = arguments.files[0];
     const auto plan = read_fabric(arguments, file);
     if (!plan) return exit_configuration;
-    ScenarioConfig judged = plan->file.scenario;
-    if (judged.find && !judged.find->such_that.empty()) judged.asserts.push_back(such_that_of(*judged.find));
-    const auto asserts = Asserts::of(judged, file, arguments.asserts);
-    if (!asserts) return complain_of(asserts.error()), exit_configuration;
-    if (!check_runs(arguments, *plan)) return exit_configuration;
-    if (const auto wrong = asserts->check(*plan); !wrong.empty())
-        return complain_of(wrong), exit_configuration;
-    if (std::optional<Goal> goal; !read_goal(*plan, file, goal)) return exit_configuration;
+    if (!check_questions(arguments, *plan) || !check_runs(arguments, *plan) ||
+        !check_variants(arguments, *plan))
+        return exit_configuration;
     return say("{}", plan_text(*plan, arguments.all)), exit_done;
 }
 

@@ -82,6 +82,11 @@ std::vector<Option> options_of(Arguments& out) {
         {"all", "", "prints tables whole that are long", keep(out.all)},
         {"set", "PATH=VALUE", "gives a key of the file another value: default.pfc_quanta=1000",
          keep(out.sets)},
+        {"variant", "NAME", "puts the values of this [[variant]] over the file, before those of --set",
+         [&out](const std::string& text) {
+             out = with_variant(std::move(out), text);
+             return std::string();
+         }},
         {"seed", "N", "the same as --set seed=N",
          [&out](const std::string& text) {
              const auto seed = parse_integer(text);
@@ -145,23 +150,25 @@ Program fabric_program(Arguments& out) {
         .verbs =
             {
                 verb("run", run_verb,
-                     "FABRIC.toml... [--out DIR] [--set PATH=VALUE]... [--seed N] [--duration TIME]\n"
-                     "[--assert EXPRESSION]... [--junit FILE] [--html FILE] [--force] [--threads N]\n"
+                     "FABRIC.toml... [--out DIR] [--variant NAME] [--set PATH=VALUE]... [--seed N]\n"
+                     "[--duration TIME] [--assert EXPRESSION]... [--junit FILE] [--html FILE] [--force] "
+                     "[--threads N]\n"
                      "[--page [ADDRESS:]PORT] [--socket DIR [--interactive]]",
                      "simulates it and says what became of every frame; DIR/report.json has it whole, "
                      "DIR/fabric.svg shows where it was paused, the page of --html also who held whom and "
                      "when"),
-                verb(
-                    "check", check_verb,
-                    "FABRIC.toml [--all] [--set PATH=VALUE]... [--seed N] [--assert EXPRESSION]... [--force]",
-                    "says what is wrong with it, its addresses and routes, and what memory it takes"),
+                verb("check", check_verb,
+                     "FABRIC.toml [--all] [--variant NAME] [--set PATH=VALUE]... [--seed N]\n"
+                     "[--assert EXPRESSION]... [--force]",
+                     "says what is wrong with it, its addresses and routes, and what memory it takes"),
                 verb("draw", draw_topology, "FABRIC.toml [--set PATH=VALUE]... [--seed N] [--force]",
                      "prints the topology as SVG"),
                 verb("why", why, "DIR [HOST]",
                      "says of a run why hosts waited: which pause held which, and where it began"),
                 verb("sweep", sweep_verb,
-                     "SCENARIO.toml [--out DIR] [--jobs N] [--shard I/N] [--set PATH=VALUE]... [--seed N]\n"
-                     "[--assert EXPRESSION]... [--duration TIME] [--html FILE] [--force]",
+                     "SCENARIO.toml [--out DIR] [--jobs N] [--shard I/N] [--variant NAME] [--set "
+                     "PATH=VALUE]...\n"
+                     "[--seed N] [--assert EXPRESSION]... [--duration TIME] [--html FILE] [--force]",
                      "runs every point of [vary], or searches the answer of [find]; goes on where it was; "
                      "DIR/sweep.csv has a row a run"),
                 verb("advise", advise_verb,

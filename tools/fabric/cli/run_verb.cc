@@ -166,7 +166,7 @@ int run_verb(const Arguments& arguments) {
     for (const Scenario& each : scenarios) {
         if (signal_that_came() != 0) break;
         const ScenarioConfig& scenario = each.plan.file.scenario;
-        if (several || !scenario.name.empty())
+        if (several || !scenario.name.empty() || !scenario.variant.empty())
             say("{}{}\n", several && !results.empty() ? "\n" : "", each.name());
         if (!scenario.question.empty()) say("{}\n", scenario.question);
         const ThreadChoice choice = threads_for(each.plan, arguments.threads);

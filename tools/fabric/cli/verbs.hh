@@ -1,6 +1,8 @@
 // The commands of sluice-fabric: each says what it finds and returns an exit status.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -34,6 +36,7 @@ inline int failed(const std::string& error, int status = exit_failed) {
 
 struct Arguments : SweepOptions {
     std::string verb, out;
+    std::string variant;             // --variant, which is among sets, too; empty: none
     std::vector<std::string> files;  // at least one, where the verb takes any; of advise perhaps none
     std::string sockets, page, junit, html;
     bool interactive = false, all = false;
@@ -43,7 +46,9 @@ struct Arguments : SweepOptions {
     Question question;  // of advise, in place of a file
 };
 
-// Reads and judges; says every finding. Nothing: it may not run.
+// The arguments with another variant of the file.
+Arguments with_variant(Arguments arguments, const std::string& name);
+// Reads and judges; says every finding, with the variant that is asked for. Nothing: it may not run.
 std::optional<FabricPlan> read_fabric(const Arguments& arguments, const std::string& file);
 
 // A scenario that may be run, as its file says it.
@@ -54,8 +59,10 @@ struct Scenario {
     std::optional<Goal> goal;
 
     std::string name() const {
-        if (!plan.file.scenario.name.empty()) return plan.file.scenario.name;
-        return std::filesystem::path(file).stem().string();
+        const ScenarioConfig& scenario = plan.file.scenario;
+        const std::string own =
+            scenario.name.empty() ? std::filesystem::path(file).stem().string() : scenario.name;
+        return scenario.variant.empty() ? own : fmt::format("{}, variant {}", own, scenario.variant);
     }
 };
 std::optional<Scenario> read_scenario(const Arguments& arguments, const std::string& file);
