@@ -12,13 +12,6 @@
 namespace sluice::import {
 namespace {
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 constexpr std::string_view digits = "0123456789";
 
 // Appends the interfaces of "1/1-4" or "1/1-1/4", behind `stem`; what is wrong with it, or empty.

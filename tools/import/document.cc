@@ -42,6 +42,13 @@ void put(Item& map, std::unique_ptr<Item> member) {
 
 }  // namespace
 
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
 std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(white);
     if (first == text.npos) return {};

@@ -147,6 +147,8 @@ void take_away(Item& from, const Item& what);
 
 // Texts cut up, without the white space that people and scripts leave around a value.
 std::string_view trimmed(std::string_view text);
+// In small letters, of ASCII.
+std::string lower(std::string_view text);
 // "3, 4" at ',': {"3", "4"}; parts that are empty are left out.
 std::vector<std::string_view> split(std::string_view text, char at);
 // "a|b|c" at the last '|': {"a|b", "c"}; without one: {text, ""}.

@@ -37,7 +37,6 @@ constexpr std::array passed{
     Passed{"VLAN_INTERFACE", "Sluice routes, it does not bridge"},
     Passed{"VLAN_MEMBER", "Sluice routes, it does not bridge"},
     Passed{"VRF", "Sluice has one table of routes"},
-    Passed{"TC_TO_DSCP_MAP", "Sluice leaves the DSCP of a packet as it is"},
     Passed{"DSCP_TO_FC_MAP", "Sluice has no forwarding classes"},
 };
 
@@ -277,7 +276,7 @@ std::optional<ReadError> shape_sonic(Item& root) {
 }
 
 void import_sonic(const Item& root, Importing& out) {
-    Sonic in{root, out, {}};
+    Sonic in{root, out, {}, {}, {}};
     if (const Item* device = in.table("DEVICE_METADATA"))
         if (const Item* host = device->find("localhost"))
             for (const auto& [field, into] :
@@ -291,6 +290,7 @@ void import_sonic(const Item& root, Importing& out) {
     take_sonic_maps(in);
     take_sonic_buffers(in);
     take_sonic_queues(in);
+    take_sonic_trimming(in);
     take_sonic_routes(in);
     take_neighbors(in);
     // Tables of which nothing was taken: one line each.

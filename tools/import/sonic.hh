@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/import/importing.hh"
@@ -23,6 +24,10 @@ struct Sonic {
     const Item& root;
     Importing& out;
     std::string host_name;  // of a chassis: whose ports are ours
+    // For take_sonic_trimming: the packet_discard_action of each queue that trims, and the tc_to_dscp_map of
+    // each port that has one.
+    std::map<std::pair<PortConfig*, unsigned>, const Item*> trimming{};
+    std::map<PortConfig*, const Item*> to_dscp{};
 
     Config& config() const { return out.config; }
     Account& account() const { return out.account; }
@@ -63,12 +68,13 @@ SonicShaper read_shaper(Sonic& in, const Item& scheduler, const char* rate_key, 
 // Bytes a second, as pir and cir have them; nothing where the scheduler counts packets.
 std::optional<Rate> read_rate(Sonic& in, const Item& scheduler, const char* field, const char* key);
 
-void take_sonic_ports(Sonic& in);    // PORT
-void take_sonic_links(Sonic& in);    // INTERFACE, CABLE_LENGTH, PFC_WD
-void take_sonic_maps(Sonic& in);     // *_MAP, PORT_QOS_MAP
-void take_sonic_buffers(Sonic& in);  // BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE
-void take_sonic_queues(Sonic& in);   // QUEUE, SCHEDULER, WRED_PROFILE
-void take_sonic_routes(Sonic& in);   // STATIC_ROUTE
+void take_sonic_ports(Sonic& in);     // PORT
+void take_sonic_links(Sonic& in);     // INTERFACE, CABLE_LENGTH, PFC_WD
+void take_sonic_maps(Sonic& in);      // *_MAP, PORT_QOS_MAP
+void take_sonic_buffers(Sonic& in);   // BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE
+void take_sonic_queues(Sonic& in);    // QUEUE, SCHEDULER, WRED_PROFILE
+void take_sonic_trimming(Sonic& in);  // SWITCH_TRIMMING, TC_TO_DSCP_MAP; after buffers and queues
+void take_sonic_routes(Sonic& in);    // STATIC_ROUTE
 
 // Makes an object of tables of any such file: config_db.json itself; a list of tables (configlets); a dump of
 // the database ("TABLE|KEY"); swssconfig's list ("TABLE_TABLE:KEY" with "OP": "SET"); a dump with types and

@@ -22,6 +22,7 @@ struct Profile {
     std::optional<std::uint64_t> reserved, xoff, xon, xon_offset;
     ThresholdConfig threshold;
     std::string pool;
+    const Item* trims = nullptr;  // packet_discard_action = trim
 };
 
 class Buffers {
@@ -176,6 +177,14 @@ Profile Buffers::read(const Item& node) {
                             in_quotes(profile.pool)),
                 "add it to BUFFER_POOL");
     }
+    if (const Item* action = node.find("packet_discard_action")) {
+        if (action->word == "trim")
+            profile.trims = action;
+        else if (action->word == "drop")
+            in_.account().taken(*action, "packets beyond the limit of a queue are dropped");
+        else
+            in_.account().wrong(*action, in_quotes(action->word) + " is neither drop nor trim");
+    }
     if (const Item* type = node.find("headroom_type"))
         in_.account().taken(*type, "a headroom that is not given is computed");
     return profile;
@@ -268,6 +277,10 @@ void Buffers::queue(const Item& entry, PortConfig& port, unsigned n) {
     static_cast<ThresholdConfig&>(queue) = profile->threshold;
     queue.pool = pool_in(*profile, PoolDirection::egress);
     queue.size_bytes = profile->reserved.value_or(0);
+    if (profile->trims != nullptr)
+        in_.trimming[{&port, n}] = profile->trims;
+    else
+        in_.trimming.erase({&port, n});  // the last entry counts
     in_.account().taken(*reference, fmt::format("queue.{}", n));
 }
 

@@ -85,6 +85,7 @@ struct QosMap {
     Chosen chosen{};
     std::optional<std::vector<ClassId>> pfc;
     SonicShaper shaper;
+    const Item* to_dscp = nullptr;
 };
 
 void take_shaper(Sonic& in, const Item& reference, QosMap& map) {
@@ -118,6 +119,7 @@ QosMap read_entry(Sonic& in, const Item& entry, QosMap map) {
     }
     read_pfc(in, entry, map);
     if (const Item* scheduler = entry.find("scheduler")) take_shaper(in, *scheduler, map);
+    if (const Item* to_dscp = entry.find("tc_to_dscp_map")) map.to_dscp = to_dscp;
     if (const Item* to_group = entry.find("pfc_to_pg_map"))
         in.account().assumed(*to_group, "a PFC priority pauses for the priority group of its number");
     return map;
@@ -141,6 +143,7 @@ void give(Sonic& in, PortConfig& port, const QosMap& map, std::map<Chosen, std::
         }
     }
     port.map = known->second;
+    if (map.to_dscp != nullptr) in.to_dscp[&port] = map.to_dscp;
 }
 
 }  // namespace
