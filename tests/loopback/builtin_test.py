@@ -134,6 +134,9 @@ class BuiltIn(loopback.Case):
             self.assertNotEqual(report["asserts"], [], path.name)
             with self.subTest(path.name):
                 seen |= check_rows(self, self.program, report)
+        # The only one that trims is a sweep (lossless_or_not_test.py).
+        self.run_all("--variant", "trimming", paths=[FOLDER / "lossless-or-not.toml"])
+        seen |= check_rows(self, self.program, json.loads((self.folder / "out" / "report.json").read_text()))
         # Switches have runs of their own (figures_test.py), of which phases have a part, and events.
         rows = [row.path for row in fabric_catalogue(Programs.sluiced, self.program).figures if not row.path.startswith(("switches.", "phases.", "events."))]
         self.assertEqual([path for path in rows if path not in seen], [], "no scenario has the figure")
