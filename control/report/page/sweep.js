@@ -1,17 +1,21 @@
 // A sweep: a figure of all runs over what varied, with its spread over seeds, and every run.
 "use strict";
 
+// An assertion of a row goes by its name, for each variant has its own.
+const assert_name = (each) => (each.phase ? `${each.that} in ${each.phase}` : each.that);
+const assert_of = (row, name) => row.asserts.find((each) => assert_name(each) === name);
+
 // Figures that a row has, each with its unit; of assertions, too.
 function figures_of(rows) {
     const figures = new Map();
     for (const row of rows) {
         for (const [name, value] of Object.entries(row.figures))
             if (typeof value === "number" && !figures.has(name)) figures.set(name, { name: name.replaceAll("_", " "), show: format_of(name), get: (of) => of.figures[name] });
-        row.asserts.forEach((each, n) => {
-            const name = each.phase ? `${each.that} in ${each.phase}` : each.that;
+        for (const each of row.asserts) {
+            const name = assert_name(each);
             if (typeof each.value === "number" && !figures.has(name))
-                figures.set(name, { name, show: / ratio to /.test(each.that) ? count : format_of(each.that), get: (of) => of.asserts[n]?.value });
-        });
+                figures.set(name, { name, show: / ratio to /.test(each.that) ? count : format_of(each.that), get: (of) => assert_of(of, name)?.value });
+        }
     }
     figures.set("met", { name: "part of the runs in which all assertions hold", show: (value) => `${+(100 * value).toFixed(1)} %`, get: (row) => (row.error === null ? Number(row.met) : null) });
     figures.delete("end_ns");
@@ -40,7 +44,10 @@ function sweep_page(root, sweep, rows) {
     if (axes.length === 0) axes = [{ name: "seed", short: "seed", values: seeds.map(String), of: (row) => String(row.seed) }];
     const figures = figures_of(rows);
     // The first figure: that of an assertion which is true in some runs and false in others.
-    const deciding = (rows[0]?.asserts ?? []).map((each, n) => rows.some((row) => row.asserts[n]?.met !== each.met) ? (each.phase ? `${each.that} in ${each.phase}` : each.that) : null);
+    const truths = new Map();
+    for (const row of rows)
+        for (const each of row.asserts) truths.set(assert_name(each), (truths.get(assert_name(each)) ?? new Set()).add(each.met));
+    const deciding = [...truths.keys()].filter((name) => truths.get(name).size > 1);
     const first = figures.findIndex((each) => deciding.includes(each.name));
     let shown = figures[first >= 0 ? first : Math.max(0, figures.findIndex((each) => each.name === "completion p99 ns"))];
     const pick_figure = () => choice("Figure", figures.map((each) => each.name), (n) => { shown = figures[n]; for (const each of pickers) each.querySelector("select").selectedIndex = n; redraw(); }, figures.indexOf(shown));
