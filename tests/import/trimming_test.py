@@ -3,9 +3,10 @@
 becomes of it; and the way back."""
 
 import json
+import tomllib
 
 import importer
-from exporter import ExportCase, in_force
+from exporter import ExportCase, in_force, patched
 from importer import IN_PART, SONIC, run
 
 SYMMETRIC = {"size": "256", "dscp_value": "11", "queue_index": "6"}
@@ -35,6 +36,21 @@ class TrimmingCase(ExportCase):
     def trims(self, config):
         """{port: its queues that trim}."""
         return {name: [int(n) for n, queue in sorted(port.get("queue", {}).items()) if queue.get("on_full") == "trim"] for name, port in in_force(config).items()}
+
+    def in_force(self, config):
+        """Trimming alone: {port: (queues, DSCP)}, size and queue."""
+        trimming = config.get("trimming", {})
+        ports = in_force(config)
+        return {name: (queues, ports[name].get("trim_dscp", trimming.get("dscp"))) for name, queues in self.trims(config).items()}, trimming.get("size"), trimming.get("queue")
+
+    def without_trimming(self, config):
+        """in_force, but for what `in_force` of this class has."""
+        ports = in_force(config)
+        for port in ports.values():
+            port.pop("trim_dscp", None)
+            for queue in port["queue"].values():
+                queue.pop("on_full", None)
+        return ports
 
 
 class Refusals(TrimmingCase):
@@ -121,6 +137,101 @@ class Reading(TrimmingCase):
     def test_a_file_without_trimming_says_nothing_of_it(self):
         _, config, account = self.importing(SONIC)
         self.assertNotIn("trim", json.dumps(config) + "".join(account))
+
+
+class Writing(TrimmingCase):
+    def there_and_back(self, source):
+        """The tables of a file of sluiced's, after the way back has come to the same keys."""
+        keys = tomllib.loads(source.read_text())
+        _, text, _ = self.export(source, "sonic")
+        back = self.folder / "back.json"
+        back.write_text(text)
+        _, made = self.toml_of(back, name="made.toml")
+        self.assertEqual(self.in_force(made), self.in_force(keys))
+        return json.loads(text)
+
+    def test_there_and_back(self):
+        for tables in (self.tables(SYMMETRIC), self.tables({"dscp_value": "62"}), self.tables({**SYMMETRIC, "size": "1024", "queue_index": "0"}), self.asymmetric(),
+                       self.tables(), self.tables(SYMMETRIC, change=lambda t: [t["BUFFER_QUEUE"].pop(key) for key in list(t["BUFFER_QUEUE"])])):
+            source = self.file(tables)
+            wanted = self.folder / "wanted.toml"
+            run(importer.Programs.importer, source, "-o", wanted)
+            with self.subTest(trimming=tables.get("SWITCH_TRIMMING")):
+                made = self.there_and_back(wanted)
+                said = tables.get("SWITCH_TRIMMING", {}).get("GLOBAL")
+                if said is None:
+                    self.assertNotIn("SWITCH_TRIMMING", made)
+                elif said["dscp_value"] != "from-tc":
+                    self.assertEqual(made["SWITCH_TRIMMING"]["GLOBAL"], {"size": "128", "queue_index": "dynamic", **said})
+                    self.assertNotIn("TC_TO_DSCP_MAP", made)
+
+    def test_the_tables_of_sluices_own_keys(self):
+        source = self.file('[default]\nqos = "lossy-trim"\n[trimming]\nsize = 200\ntrimmable_dscp = [26]\n[port.a]\n[port.b]\n', "own.toml")
+        _, text, account = self.export(source, "sonic")
+        made, fates = json.loads(text), self.fates(account)
+        self.assertEqual(made["SWITCH_TRIMMING"], {"GLOBAL": {"size": "200", "dscp_value": "11", "queue_index": "dynamic"}})
+        self.assertEqual([made["BUFFER_PROFILE"][made["BUFFER_QUEUE"][f"{port}|{n}"]["profile"]].get("packet_discard_action") for port in "ab" for n in (0, 3, 5)], [None, "trim", None] * 2)
+        self.assertEqual(fates["trimming.trimmable_dscp"][0], "cannot be said")
+        self.assertTrue(any("trimming: said: SWITCH_TRIMMING.GLOBAL: size 200" in line for line in account))
+        source = self.file('[default]\nqos = "lossy-trim"\n[port.a]\n[port.b]\ntrim_dscp = 12\n[port.b.queue.3]\non_full = "drop"\n[port.b.queue.1]\non_full = "trim"\n', "own.toml")
+        _, text, _ = self.export(source, "sonic")
+        made = json.loads(text)
+        entry = made["SWITCH_TRIMMING"]["GLOBAL"]
+        self.assertEqual((entry["dscp_value"], entry["tc_value"]), ("from-tc", "5"))
+        self.assertEqual([made["TC_TO_DSCP_MAP"][made["PORT_QOS_MAP"][port]["tc_to_dscp_map"]] for port in "ab"], [{"5": "11"}, {"5": "12"}])
+        back = self.folder / "back.json"
+        back.write_text(text)
+        _, config = self.toml_of(back, name="made.toml")
+        self.assertEqual(self.in_force(config)[0], {"a": ([3], 11), "b": ([1], 12)})
+
+    def test_other_makers_have_no_trimming(self):
+        source = self.file('[default]\nqos = "lossy-trim"\n[trimming]\nsize = 200\n[port.a]\n[port.b]\ntrim_dscp = 12\n', "own.toml")
+        for maker in ("eos", "nxos", "nvue"):
+            with self.subTest(maker=maker):
+                _, text, account = self.export(source, maker)
+                fates = self.fates(account)
+                self.assertNotIn("trim", text)
+                for path in ("trimming.size", "port.a.queue.3.on_full", "port.b.trim_dscp"):
+                    self.assertEqual(fates[path], ["cannot be said", "the export has no packet trimming: queues drop what they have no room for"])
+                _, _, account = self.export(SONIC, maker)
+                self.assertFalse([line for line in account if "trim" in line])
+
+
+class Patching(TrimmingCase):
+    def patch(self, tables, keys):
+        """(the operations, the tables beside them); the patched switch trims as the wanted one."""
+        source = self.file(tables)
+        beside = self.folder / "there.tables.json"
+        beside.unlink(missing_ok=True)
+        _, text, _ = self.export(source, "sonic", "--apply", self.keys(keys), "--patch")
+        operations, more = json.loads(text), json.loads(beside.read_text()) if beside.exists() else {}
+        after = self.folder / "after.json"
+        after.write_text(json.dumps({**patched(tables, operations), **more}))
+        _, wanted = self.toml_of(source, "--apply", self.folder / "keys.toml")
+        _, made = self.toml_of(after, name="made.toml")
+        self.assertEqual((self.in_force(made), self.without_trimming(made)), (self.in_force(wanted), self.without_trimming(wanted)))
+        return operations, more
+
+    def test_keys_change_their_own_fields(self):
+        operations, more = self.patch(self.tables(SYMMETRIC), '[trimming]\nsize = 192\ndscp = 12\nqueue = "dscp"\n')
+        self.assertEqual(({operation["path"]: (operation["op"], operation["value"]) for operation in operations}, more),
+                         ({"/SWITCH_TRIMMING/GLOBAL/size": ("replace", "192"), "/SWITCH_TRIMMING/GLOBAL/dscp_value": ("replace", "12"), "/SWITCH_TRIMMING/GLOBAL/queue_index": ("replace", "dynamic")}, {}))
+
+    def test_the_dscp_of_a_port_stays_in_the_class_of_the_file(self):
+        operations, more = self.patch(self.asymmetric(), "[port.Ethernet0]\ntrim_dscp = 13\n")
+        self.assertEqual((operations, more), ([], {"TC_TO_DSCP_MAP": {"host": {"5": "13"}, "spine": {"5": "46", "1": "9"}}}))
+        self.patch(self.asymmetric(), "[port.Ethernet4]\ntrim_dscp = 13\n")
+
+    def test_queues_begin_and_cease_to_trim(self):
+        operations, more = self.patch(self.tables(SYMMETRIC), '[default.queue.1]\non_full = "drop"\n')
+        self.assertTrue(more["BUFFER_QUEUE"])
+        self.patch(self.tables(SYMMETRIC), '[default.queue.5]\non_full = "trim"\n')
+        tables = json.loads(SONIC.read_text())
+        operations, more = self.patch(tables, '[trimming]\ndscp = 12\n[default.queue.5]\non_full = "trim"\n')
+        self.assertIn({"op": "add", "path": "/SWITCH_TRIMMING", "value": {"GLOBAL": {"size": "128", "dscp_value": "12", "queue_index": "dynamic"}}}, operations)
+
+    def test_one_dscp_becomes_one_for_each_port(self):
+        self.patch(self.tables(SYMMETRIC), "[port.Ethernet4]\ntrim_dscp = 12\n")
 
 
 if __name__ == "__main__":

@@ -130,7 +130,8 @@ void take_cumulus_roce(Cumulus& in) {
     }
     if (mode == "lossy-multi-tc") {
         take_multi_class(in);
-        in.account().assumed("set.qos.roce.packet-trim", "left out: Sluice drops, it does not trim");
+        in.account().assumed("set.qos.roce.packet-trim",
+                             "left out: queues drop, as those without on_full = \"trim\" do");
     } else {
         in.config().maps[map_name] = map_of(false);
         each_queue(in, {half, half, half, half, half, half, 0, half});

@@ -7,6 +7,7 @@
 
 #include "control/config/schema/schema.hh"
 #include "control/config/schema/values.hh"
+#include "lib/values/class_mask.hh"
 
 namespace sluice::import {
 namespace {
@@ -28,8 +29,8 @@ std::string print_as(std::uint64_t value, Unit unit) {
 }
 
 // Sections that writers speak of, and those of the hosts behind a switch.
-constexpr std::array<std::string_view, 8> exported{"port", "default",  "wred",   "map",
-                                                   "pool", "watchdog", "buffer", "host"};
+constexpr std::array<std::string_view, 9> exported{"port",     "default", "wred", "map",     "pool",
+                                                   "watchdog", "buffer",  "host", "trimming"};
 
 }  // namespace
 
@@ -244,6 +245,19 @@ std::array<std::uint64_t, classes> whole_percents(const std::array<std::uint64_t
     return percents;
 }
 
+void tell_trimming(Exporting& out) {
+    constexpr const char* instead =
+        "the export has no packet trimming: queues drop what they have no room for";
+    for (const ConfigValue& value : config_values(out.config, {}, false))
+        if (value.path.starts_with("trimming.")) out.unsaid(value.path, instead);
+    for (const auto& [name, port] : out.config.ports) {
+        if (port.trim_dscp) out.unsaid(key_of_port(name, "trim_dscp"), instead);
+        for_each_class(out.qos.ports.at(name).trim.queues, [&](ClassId n) {
+            out.unsaid(key_of_port(name, fmt::format("queue.{}.on_full", n)), instead);
+        });
+    }
+}
+
 void tell_own_keys(Exporting& out) {
     for (const ConfigValue& value : config_values(out.config, {}, false)) {
         const std::string_view section = std::string_view(value.path).substr(0, value.path.find('.'));
@@ -266,7 +280,8 @@ std::span<const ExportFormat> export_formats() {
         ExportFormat{
             "sonic", "SONiC",
             "tables of config_db.json: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER, "
-            "WRED_PROFILE; a patch is RFC 6902 for config apply-patch, and what that refuses is whole tables "
+            "WRED_PROFILE, SWITCH_TRIMMING; a patch is RFC 6902 for config apply-patch, and what that "
+            "refuses is whole tables "
             "in a second file, FILE.tables.json, for config_db.json and config reload",
             export_sonic, Source::sonic, ".tables.json",
             "whole tables that config apply-patch refuses to change; do: put them in the place of those in "

@@ -89,6 +89,8 @@ std::uint64_t percent_of_curve(Exporting& out, const std::string& wred, std::str
 // Weights as per cents of their sum, which have the sum 100; none is 0 whose weight is not.
 std::array<std::uint64_t, classes> whole_percents(const std::array<std::uint64_t, classes>& weights);
 
+// What is trimmed, for the writers that have no words for packet trimming.
+void tell_trimming(Exporting& out);
 // Keys of Sluice that no switch has: hosts, faults, events, load balancing and the like.
 void tell_own_keys(Exporting& out);
 // True when a class of the port's packets leaves by the queue: by DSCP, PCP, roce_tc or cnp_tc.

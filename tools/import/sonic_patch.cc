@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned wred_by_field = 202505;  // of any profile; before, of AZURE_LOSSLESS
 constexpr unsigned pools_guarded = 202511;  // wholly; profiles of WRED and of buffers are free
 
-constexpr std::array<Reference, 10> references{{
+constexpr std::array<Reference, 11> references{{
     {"BUFFER_PG", "profile", "BUFFER_PROFILE"},
     {"BUFFER_QUEUE", "profile", "BUFFER_PROFILE"},
     {"QUEUE", "scheduler", "SCHEDULER"},
@@ -33,6 +33,7 @@ constexpr std::array<Reference, 10> references{{
     {"PORT_QOS_MAP", "tc_to_queue_map", "TC_TO_QUEUE_MAP"},
     {"PORT_QOS_MAP", "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"},
     {"PORT_QOS_MAP", "pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE"},
+    {"PORT_QOS_MAP", "tc_to_dscp_map", "TC_TO_DSCP_MAP"},
 }};
 
 // Keys "Ethernet0,Ethernet4|3-4"; on a chassis "host|asic|Ethernet0|3".
@@ -184,6 +185,8 @@ std::string refusal(const TableChange& change, unsigned release) {
             return "it takes POLL_INTERVAL where GLOBAL is there";
         return {};
     }
+    if (table == "SWITCH_TRIMMING" && change.to.is_null())
+        return "SONiC takes nothing of it away while it runs";
     if (table == "SCHEDULER" && !(replaces && one_of(change.field, {"weight", "cir", "pir", "cbs", "pbs"})))
         return "of a scheduler that is there it takes weight and rates";
     if (table.ends_with("_MAP") && table != "PORT_QOS_MAP") return "its sorter of patches refuses maps";
@@ -339,6 +342,18 @@ class Patch {
     Tables beside_ = Tables::object();
 };
 
+// The class by which the file gives trimmed packets the DSCP of each port.
+std::optional<ClassId> trim_class_of(const Item& file) {
+    const Item* table = file.find("SWITCH_TRIMMING");
+    const Item* entry = table == nullptr ? nullptr : table->find("GLOBAL");
+    if (entry == nullptr) return std::nullopt;
+    const Item* dscp = entry->find("dscp_value");
+    const Item* tc = entry->find("tc_value");
+    if (dscp == nullptr || tc == nullptr || lower(dscp->word) != "from-tc") return std::nullopt;
+    const auto number = parse_integer(tc->word);
+    return number && *number < classes ? std::optional(static_cast<ClassId>(*number)) : std::nullopt;
+}
+
 // Pools of the presets stand for those that SONiC makes itself: the file has none of them.
 void leave_pools(const Tables& file, Tables& ours) {
     const auto pools = ours.find("BUFFER_POOL");
@@ -353,7 +368,8 @@ void leave_pools(const Tables& file, Tables& ours) {
 
 Exported export_sonic(const ExportTask& task) {
     Exporting out(task.wanted);
-    Tables wanted = sonic_tables(out);
+    const auto trim_class = task.document == nullptr ? std::nullopt : trim_class_of(*task.document);
+    Tables wanted = sonic_tables(out, task.patch ? trim_class : std::nullopt);
     Exported made;
     if (!task.patch) {
         made.text = json_text(wanted, 4) + "\n";
@@ -361,7 +377,7 @@ Exported export_sonic(const ExportTask& task) {
         return made;
     }
     Exporting before(task.today);
-    Tables today = sonic_tables(before);
+    Tables today = sonic_tables(before, trim_class);
     Account account = new_limits(std::move(out.account), before.account);
     if (task.document == nullptr) {
         made = Patch(today, wanted, account).write();

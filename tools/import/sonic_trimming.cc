@@ -10,6 +10,7 @@
 
 #include "control/config/compile/qos.hh"
 #include "control/config/schema/values.hh"
+#include "lib/frame/trim.hh"
 #include "tools/import/document.hh"
 #include "tools/import/sonic.hh"
 

@@ -73,6 +73,7 @@ class EosWriter {
         for (const auto& [name, port] : config_.ports) write_port(name, port, out_.qos.ports.at(name));
         if (has_pfc_) made_.top.push_back({"", "all off", "no priority-flow-control all off", true});
         add_routes(out_, made_.top);
+        tell_trimming(out_);
         tell_own_keys(out_);
         return std::move(made_);
     }

@@ -330,6 +330,7 @@ void NvueWriter::write_port(const std::string& name, const PortConfig& port, con
 
 Tables nvue_tables(Exporting& out) {
     Tables tables = NvueWriter(out).tables();
+    tell_trimming(out);
     tell_own_keys(out);
     return tables;
 }

@@ -31,6 +31,7 @@ class NxosWriter {
         watchdog();
         for (const auto& [name, port] : config_.ports) write_port(name, port, out_.qos.ports.at(name));
         add_routes(out_, made_.top);
+        tell_trimming(out_);
         tell_own_keys(out_);
         return std::move(made_);
     }

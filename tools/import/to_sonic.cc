@@ -1,6 +1,6 @@
 // Tables of SONiC's config_db.json: PORT, CABLE_LENGTH, PFC_WD, the maps, BUFFER_*, QUEUE, SCHEDULER,
-// WRED_PROFILE, of which `import_sonic` makes an equal configuration of these parts. Sizes are those of the
-// file where it has them, else those in force.
+// WRED_PROFILE, SWITCH_TRIMMING, of which `import_sonic` makes an equal configuration of these parts. Sizes
+// are those of the file where it has them, else those in force.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,15 +24,18 @@ std::string fields_of(const Tables& entry) {
 
 class Writer {
   public:
-    explicit Writer(Exporting& out) : account_(out), config_(out.config), qos_(out.qos) {}
+    Writer(Exporting& out, std::optional<ClassId> trim_class)
+        : account_(out), config_(out.config), qos_(out.qos), trim_class_(trim_class) {}
 
     Tables tables() {
         for (const char* name :
              {"PORT", "CABLE_LENGTH", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP",
               "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PORT_QOS_MAP", "BUFFER_POOL",
-              "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "SCHEDULER", "WRED_PROFILE", "QUEUE", "PFC_WD"})
+              "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "SCHEDULER", "WRED_PROFILE", "QUEUE", "PFC_WD",
+              "TC_TO_DSCP_MAP", "SWITCH_TRIMMING"})
             out_[name] = Tables::object();
         pools();
+        trimming();
         for (const auto& [name, port] : config_.ports) write_port(name, port, qos_.ports.at(name));
         if (const auto& poll = config_.watchdog.poll) {
             Tables& all_ports = out_["PFC_WD"]["GLOBAL"];
@@ -46,6 +49,7 @@ class Writer {
 
   private:
     void pools();
+    void trimming();
     void write_port(const std::string& name, const PortConfig& port, const EffectivePort& effective);
     void write_maps(const std::string& name, const PortConfig& port, const EffectivePort& effective);
     void write_group(const std::string& name, const PortConfig& port, const EffectivePort& effective,
@@ -66,6 +70,8 @@ class Writer {
     Exporting& account_;
     const Config& config_;
     const EffectiveQos& qos_;
+    std::optional<ClassId> trim_class_;               // of "from-tc"; absent: one DSCP for all ports
+    std::map<std::string, std::uint8_t> trim_dscps_;  // of packets that are trimmed at a port
     Tables out_ = Tables::object();
 };
 
@@ -84,6 +90,41 @@ void Writer::pools() {
         if (shared != 0) entry["xoff"] = word(shared);
         account_.said("pool." + pool.name, fmt::format("BUFFER_POOL.{}: {}", pool.name, fields_of(entry)));
     }
+}
+
+// Ports that differ in the DSCP have it by a class (from-tc): that of trimmed packets, since a chip gives
+// whole packets of the class the DSCP of the port's map, too.
+void Writer::trimming() {
+    bool differ = false;
+    for (const auto& [name, port] : config_.ports) {
+        const TrimPolicy& rule = qos_.ports.at(name).trim;
+        std::optional<std::uint8_t> dscp = port.trim_dscp ? port.trim_dscp : config_.trimming.dscp;
+        if (rule.queues != 0) dscp = rule.dscp;
+        if (!dscp) continue;
+        trim_dscps_.emplace(name, *dscp);
+        differ = differ || *dscp != trim_dscps_.begin()->second;
+    }
+    if (trim_dscps_.empty()) trim_class_.reset();
+    if (trim_dscps_.empty() && config_.trimming == TrimmingConfig{}) return;
+    if (differ && !trim_class_) {
+        const auto& [name, dscp] = *trim_dscps_.begin();
+        trim_class_ = qos_.ports.at(name).map.dscp_to_tc[dscp];
+    }
+    const TrimmingConfig& said = config_.trimming;
+    Tables& entry = out_["SWITCH_TRIMMING"]["GLOBAL"];
+    entry = {{"size", word(said.size_bytes)}};
+    if (trim_class_) {
+        entry["dscp_value"] = "from-tc";
+        entry["tc_value"] = word(*trim_class_);
+    } else if (!trim_dscps_.empty()) {
+        entry["dscp_value"] = word(trim_dscps_.begin()->second);
+    }
+    entry["queue_index"] = said.queue ? word(*said.queue) : "dynamic";
+    account_.said("trimming", "SWITCH_TRIMMING.GLOBAL: " + fields_of(entry));
+    if (said.trimmable_dscp)
+        account_.unsaid(
+            "trimming.trimmable_dscp",
+            "packets of every DSCP are trimmed, but for those of an access list with DISABLE_TRIM");
 }
 
 void Writer::add_threshold(Tables& profile, const ThresholdConfig& configured,
@@ -191,11 +232,16 @@ void Writer::write_queue(const std::string& name, const PortConfig& port, const 
     const QueueLimits& limits = effective.queue[n];
     const QueueSchedule& schedule = effective.schedule.queue[n];
     const std::string key = fmt::format("{}|{}", name, n);
-    if (said.pool || said.size_bytes || said.dynamic_th || said.static_bytes || config_.pools.empty()) {
+    const bool trims = (effective.trim.queues >> n & 1U) != 0;
+    if (said.pool || said.size_bytes || said.dynamic_th || said.static_bytes || said.on_full || trims ||
+        config_.pools.empty()) {
         Tables profile = {{"pool", pool(PoolDirection::egress, limits.pool)},
                           {"size", word(account_.bytes(said.size_bytes, limits.reserved_cells))}};
         add_threshold(profile, said, limits.threshold);
-        const char* wanted = limits.lossless ? "egress_lossless_profile" : "egress_lossy_profile";
+        if (trims || said.on_full) profile["packet_discard_action"] = trims ? "trim" : "drop";
+        const char* wanted = limits.lossless ? "egress_lossless_profile"
+                             : trims         ? "q_lossy_trim_profile"
+                                             : "egress_lossy_profile";
         bind("BUFFER_QUEUE", name, n, wanted, profile, fmt::format("queue.{}", n));
     }
     Tables scheduler = {{"type", schedule.strict ? "STRICT" : "DWRR"}, {"weight", word(schedule.weight)}};
@@ -241,6 +287,9 @@ void Writer::write_maps(const std::string& name, const PortConfig& port, const E
     put("tc_to_queue_map", "TC_TO_QUEUE_MAP", map_table(map.tc_to_queue));
     put("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", map_table(map.tc_to_priority_group));
     put("pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", map_table(map.pfc_priority_to_queue));
+    if (const auto dscp = trim_dscps_.find(name); trim_class_ && dscp != trim_dscps_.end())
+        entry["tc_to_dscp_map"] =
+            own_name(out_["TC_TO_DSCP_MAP"], "trim", {{word(*trim_class_), word(dscp->second)}});
     if (port.shaper != Rate{}) {
         Tables shaper = {{"pir", bytes_a_second(key_of_port(name, "shaper"), port.shaper, false)}};
         if (port.shaper_burst_bytes) shaper["pbs"] = word(*port.shaper_burst_bytes);
@@ -306,8 +355,8 @@ std::string Writer::milliseconds_of(const std::string& path, Duration time) {
 
 }  // namespace
 
-Tables sonic_tables(Exporting& out) {
-    Tables tables = Writer(out).tables();
+Tables sonic_tables(Exporting& out, std::optional<ClassId> trim_class) {
+    Tables tables = Writer(out, trim_class).tables();
     tell_own_keys(out);
     return tables;
 }
