@@ -84,13 +84,13 @@ class Served(Page):
         self.port = free_port()
         running = Running(Switch(self, hosts=0), "--page", str(self.port), "--duration", "60s", interactive=False, config=CONFIG.replace("50ms", "60s"))
         reader = self.listen()
-        first, second = self.next_of(reader), self.next_of(reader)
+        first = self.next_of(reader)["report"]["end_ns"]
+        wait_for(lambda: self.next_of(reader)["report"]["end_ns"], lambda now: now > first)  # a busy machine may tell an instant twice
         running.process.send_signal(signal.SIGINT)
         while "ended" not in (told := self.next_of(reader)):
             pass
         running.process.wait(control.PATIENCE_S)
         report = json.loads(running.report_path.read_text())
-        self.assertLess(first["report"]["end_ns"], second["report"]["end_ns"])
         for part in ("end_ns", "verdict", "ports", "pools", "ledger"):
             self.assertEqual(told["report"][part], report[part], part)
 
