@@ -266,6 +266,13 @@ Refusal read_trimmed(const Datagram& datagram, Incoming& in) {
     return has_payload && (bth.flags & version_bits) == 0 ? Refusal::trimmed : Refusal::cut;
 }
 
+// Finds the datagram of a whole packet, or reads a trimmed one.
+Refusal find_packet(std::span<const std::uint8_t> frame, std::size_t frame_bytes, Incoming& in,
+                    Datagram& datagram) {
+    const Refusal refusal = find_datagram(frame, frame_bytes, in, datagram);
+    return refusal == Refusal::trimmed ? read_trimmed(datagram, in) : refusal;
+}
+
 // `rest`: the first of `rest_bytes` between BTH and ICRC.
 Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::size_t rest_bytes,
                        Incoming& in) {
@@ -294,11 +301,8 @@ Refusal read_transport(const Bth& bth, std::span<const std::uint8_t> rest, std::
 Incoming read_packet(std::span<const std::uint8_t> frame) {
     Incoming in;
     Datagram datagram;
-    in.refusal = find_datagram(frame, frame.size(), in, datagram);
-    if (in.refusal != Refusal::none) [[unlikely]] {
-        if (in.refusal == Refusal::trimmed) in.refusal = read_trimmed(datagram, in);
-        return in;
-    }
+    in.refusal = find_packet(frame, frame.size(), in, datagram);
+    if (in.refusal != Refusal::none) return in;
     const auto covered = datagram.packet.first(datagram.bytes - icrc_bytes);
     if (icrc(covered, datagram.udp) != load_icrc(covered.data() + covered.size())) {
         in.refusal = Refusal::icrc;
@@ -314,11 +318,8 @@ Incoming read_packet(const DescribedFrame& frame) {
     constexpr std::size_t min_extensions = 16 + 4;
     Incoming in;
     Datagram datagram;
-    in.refusal = find_datagram(frame.head, frame.frame_bytes, in, datagram);
-    if (in.refusal != Refusal::none) [[unlikely]] {
-        if (in.refusal == Refusal::trimmed) in.refusal = read_trimmed(datagram, in);
-        return in;
-    }
+    in.refusal = find_packet(frame.head, frame.frame_bytes, in, datagram);
+    if (in.refusal != Refusal::none) return in;
     const std::size_t rest_at = datagram.udp + transport_header_bytes;
     if (datagram.packet.size() < rest_at + min_extensions) {
         in.refusal = Refusal::cut;

@@ -10,6 +10,10 @@ namespace {
 // A rate without a CNP for so long is not held down by a queue: it only rises too slowly.
 constexpr Duration long_recovery = milliseconds(2);
 
+bool is_read_response(Opcode opcode) {
+    return opcode >= Opcode::read_response_first && opcode <= Opcode::read_response_only;
+}
+
 PacketWriter writer_of(const NicSettings& nic, const QpSettings& own, const Marking& marking) {
     return {{.source_mac = nic.mac,
              .destination_mac = nic.gateway_mac,
@@ -249,7 +253,7 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
     if (packet.opcode == Opcode::acknowledge) {
         ++statistics.acks_received;
         as_requester().receive_aeth(packet.psn, packet.aeth, now);
-    } else if (packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only) {
+    } else if (is_read_response(packet.opcode)) {
         const auto data = as_requester().receive_response(packet.psn, packet.payload_bytes(), now);
         if (data.bytes != 0) check(packet, data.offset, now);
     }
@@ -257,11 +261,9 @@ void QueuePair::receive(const Incoming& packet, std::optional<std::uint8_t> rnr,
 }
 
 bool QueuePair::receive_trimmed(const Incoming& packet, Time now) {
-    const bool is_response =
-        packet.opcode >= Opcode::read_response_first && packet.opcode <= Opcode::read_response_only;
-    const bool asks = settings_.requests
-                          ? is_response && as_requester().receive_trimmed_response(packet.psn, now)
-                          : as_responder().receive_trimmed(packet, now);
+    const bool asks = settings_.requests ? is_read_response(packet.opcode) &&
+                                               as_requester().receive_trimmed_response(packet.psn, now)
+                                         : as_responder().receive_trimmed(packet, now);
     if (asks) ++statistics.trimmed_asked;
     return asks;
 }

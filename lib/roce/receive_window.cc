@@ -43,10 +43,7 @@ void ReceiveWindow::mark(std::uint64_t sequence, std::uint64_t expected, Time no
 }
 
 void ReceiveWindow::put(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected, Time now) {
-    for (std::uint64_t each = sequence; each != sequence + count; ++each) {
-        const std::uint64_t place = each & (rest_->window - 1);
-        rest_->bits[place / 64] |= std::uint64_t{1} << place % 64;
-    }
+    for (std::uint64_t each = sequence; each != sequence + count; ++each) put_in(rest_->bits, each);
     came_to(sequence + count, expected, now);
 }
 
@@ -54,8 +51,7 @@ bool ReceiveWindow::ask(std::uint64_t sequence, std::uint64_t expected, Time now
     if (rest_->asked.empty() || sequence < expected || sequence >= expected + rest_->window ||
         holds(sequence))
         return false;
-    const std::uint64_t place = sequence & (rest_->window - 1);
-    rest_->asked[place / 64] |= std::uint64_t{1} << place % 64;
+    put_in(rest_->asked, sequence);
     came_to(sequence + 1, expected, now);
     return true;
 }

@@ -62,7 +62,7 @@ class ReceiveWindow {
     Came add(std::uint64_t sequence, std::uint32_t count, std::uint64_t expected, Time now);
     // The same, known by another way: not measured. Within the window.
     void mark(std::uint64_t sequence, std::uint64_t expected, Time now);
-    // A packet has come without its payload, so it is asked for now, and no hole has it. False: it is before
+    // A packet has come without its payload: it is asked for at once, and no hole has it. False: it is before
     // `expected`, beyond the window or here already, or the settings say to ignore it.
     bool ask(std::uint64_t sequence, std::uint64_t expected, Time now);
     // The expected packet has come, and any() is true.
@@ -99,6 +99,10 @@ class ReceiveWindow {
     bool is_in(const std::vector<std::uint64_t>& bits, std::uint64_t sequence) const {
         const std::uint64_t place = sequence & (rest_->window - 1);
         return (bits[place / 64] >> place % 64 & 1U) != 0;
+    }
+    void put_in(std::vector<std::uint64_t>& bits, std::uint64_t sequence) const {
+        const std::uint64_t place = sequence & (rest_->window - 1);
+        bits[place / 64] |= std::uint64_t{1} << place % 64;
     }
     bool bit(std::uint64_t sequence) const { return is_in(rest_->bits, sequence); }
     // It has come, or is asked for already: a hole ends before it.

@@ -400,9 +400,10 @@ bool Requester::receive_trimmed_response(std::uint32_t psn, Time now) {
     if (resends_ == nullptr || state_ != State::ready || sequence < acknowledged_.sequence ||
         sequence >= sent_end_ || resends_->holes.full())
         return false;
-    std::uint64_t number = acknowledged_.message;
-    while (at(number).end() <= sequence) ++number;
-    if (at(number).kind != Kind::read || !came_.ask(sequence, acknowledged_.sequence, now)) return false;
+    Place place = acknowledged_;
+    move(place, sequence);
+    if (at(place.message).kind != Kind::read || !came_.ask(sequence, acknowledged_.sequence, now))
+        return false;
     add_hole(sequence, sequence + 1);
     return true;
 }
